@@ -1,0 +1,99 @@
+# Everything runs in .venv inside this checkout. Nothing outside the checkout is written,
+# except pip's own download cache.
+#
+#   make PYTHON=python3.12 demo     use another Python
+#   make CONSTRAINTS= test          take the newest dependencies instead of CI's exact versions
+
+PYTHON ?= python3
+CONSTRAINTS ?= constraints.txt
+
+BIN := .venv/bin
+# The name holds the folder, because an editable install points at the folder it was made in:
+# a copied checkout would otherwise run the code of the original.
+STAMP := .venv/installed-$(shell pwd | cksum | cut -d ' ' -f 1)
+PIP_INSTALL = $(BIN)/python -m pip install --quiet --no-input $(if $(CONSTRAINTS),-c $(CONSTRAINTS))
+# The build backend goes into .venv too, so that constraints.txt covers it.
+BUILD_TOOLS := hatchling editables
+
+SHELL := /bin/bash
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Python looks here before .venv, so a caller's value could change what is tested.
+unexport PYTHONPATH
+unexport PYTHONHOME
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test exact lint types format constraints clean check-python
+
+help: ## List the targets
+	@echo "Targets of this Makefile:"
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) \
+	    | while IFS='|' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
+
+setup: $(STAMP) ## Create .venv in this checkout and install bhmc with its tools
+	@echo "The environment in .venv is up to date."
+
+# A stamp for this folder means a finished install, which is only brought up to date.
+# Without one, .venv is missing, half made or copied, and is made anew.
+$(STAMP): pyproject.toml $(CONSTRAINTS)
+	@$(MAKE) --no-print-directory -s check-python
+	@if [ ! -f $@ ]; then \
+	    echo "Creating .venv with $$($(PYTHON) --version)."; \
+	    $(PYTHON) -m venv --clear .venv; \
+	fi
+	@echo "Installing bhmc and its tools into .venv; the first time takes a minute or two."
+	@$(PIP_INSTALL) $(BUILD_TOOLS)
+	@$(PIP_INSTALL) --no-build-isolation -e '.[dev]'
+	@touch $@
+
+check-python:
+	@command -v $(PYTHON) >/dev/null || { \
+	    echo "The command '$(PYTHON)' was not found: install Python 3.11 or newer, or name one with make PYTHON=..."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "bhmc needs Python 3.11 or newer and '$(PYTHON)' is $$($(PYTHON) --version 2>&1): name a newer one with make PYTHON=..."; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	    echo "'$(PYTHON)' cannot create environments because its venv module is missing: on Debian or Ubuntu, install the package python3-venv."; exit 1; }
+
+demo: setup ## Fit the bundled Zoo data, print the tree, write results to build/demo
+	@echo "Running the demo; its results go to build/demo."
+	@$(BIN)/python -m bhmc.demo --output build/demo
+
+test: setup lint types ## Check style, imports and types, then run all tests but the long exact ones
+	@echo "Running the tests."
+	@$(BIN)/python -m pytest
+
+exact: setup ## Run the long exactness tests (40,000 draws each)
+	@echo "Running the long exactness tests; this takes a while."
+	@$(BIN)/python -m pytest -m exact_long -s
+
+lint: setup ## Check style, formatting and the direction of imports
+	@echo "Checking style, formatting and the direction of imports."
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/lint-imports --no-logo
+
+types: setup ## Check the types in src
+	@echo "Checking types."
+	@$(BIN)/pyright
+
+format: setup ## Rewrite the code in the project's format
+	@echo "Formatting the code and sorting its imports."
+	@$(BIN)/ruff format
+	@$(BIN)/ruff check --select I --fix
+
+# Use Python 3.11, the oldest supported, so that the versions found exist for the newer ones too.
+constraints: check-python ## Write constraints.txt anew from the newest versions
+	@echo "Resolving the newest versions in a fresh environment and writing constraints.txt."
+	@mkdir -p build
+	@$(PYTHON) -m venv --clear build/constraints-venv
+	@build/constraints-venv/bin/python -m pip install --quiet --no-input $(BUILD_TOOLS)
+	@build/constraints-venv/bin/python -m pip install --quiet --no-input --no-build-isolation -e '.[dev]'
+	@{ echo "# Exact versions for a repeatable CI; users of the package do not need them."; \
+	   echo "# Regenerate with: make PYTHON=python3.11 constraints"; \
+	   build/constraints-venv/bin/python -m pip freeze --exclude-editable; } > build/constraints.txt
+	@mv build/constraints.txt constraints.txt
+	@rm -rf build/constraints-venv
+
+clean: ## Remove .venv, build and all caches
+	@echo "Removing .venv, build and all caches."
+	@rm -rf .venv build dist .pytest_cache .ruff_cache .import_linter_cache
+	@find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

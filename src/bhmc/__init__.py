@@ -1,0 +1,29 @@
+"""bhmc: Bayesian hierarchical mixture clustering, sampled exactly.
+
+`BHMC` is the scikit-learn estimator. `sample_prior`, `sample_data`, `sweep` and `log_joint` are the
+functional layer for those who test or extend the samplers.
+"""
+
+from bhmc import datasets, likelihoods
+from bhmc._density import log_joint
+from bhmc._estimator import BHMC
+from bhmc._prior import sample_data, sample_prior
+from bhmc._state import Hyper, Info, State
+from bhmc._version import __version__
+from bhmc.sampling import sweep
+from bhmc.tree import Tree
+
+__all__ = [
+    "BHMC",
+    "Hyper",
+    "Info",
+    "State",
+    "Tree",
+    "__version__",
+    "datasets",
+    "likelihoods",
+    "log_joint",
+    "sample_data",
+    "sample_prior",
+    "sweep",
+]

@@ -1,0 +1,96 @@
+"""Densities of a state: log p(V), the log joint, the complete-data log likelihood."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from bhmc._checks import check_functional_data, check_hyper
+from bhmc._state import Hyper, State, check_state
+from bhmc.likelihoods import Likelihood, resolve
+
+# A gamma draw of a smaller shape may have a logarithm beyond the doubles.
+_VANISHED = 1e-300
+
+
+def log_p_tree(parents: NDArray, sizes: NDArray, levels: NDArray, alpha: float) -> float:
+    """log p(V | alpha), the probability of all paths under the nested Chinese restaurant process.
+
+    sum over internal z of [ m_z log alpha + lgamma(alpha) - lgamma(N_z + alpha) ]
+    + sum over non-root z of lgamma(N_z), with m_z the number of children of z.
+    """
+    internal = levels < levels.max()
+    n_children = len(parents) - 1
+    return float(
+        n_children * np.log(alpha)
+        + (gammaln(alpha) - gammaln(sizes[internal] + alpha)).sum()
+        + gammaln(sizes[1:]).sum()
+    )
+
+
+def log_p_weights(state: State, hyper: Hyper) -> float:
+    """log p(B): the root's weights, and beta_z ~ Dir(gamma beta_pa) for every other node.
+
+    Infinite form, for the K occupied components as an unordered set:
+    gamma0^K beta*_root^(gamma0 - 1) prod_k beta_root,k^-1. Finite form: Dir(gamma0 / K, ...).
+    """
+    finite = hyper.n_components is not None
+    log_weights = state.log_weights[:, :-1] if finite else state.log_weights
+    root = log_weights[0]
+    if finite:
+        shapes = np.full(len(root), np.log(hyper.gamma0 / len(root)))
+        log_p = log_dirichlet_pdf(root, shapes).sum()
+    else:
+        log_p = state.n_components * np.log(hyper.gamma0) - root[:-1].sum()
+        log_p += (hyper.gamma0 - 1) * root[-1] if hyper.gamma0 != 1 else 0.0
+    shapes = np.log(hyper.gamma) + log_weights[state.parents[1:]]
+    return float(log_p + log_dirichlet_pdf(log_weights[1:], shapes).sum())
+
+
+def log_dirichlet_pdf(log_w: NDArray, log_shapes: NDArray) -> NDArray:
+    """log Dir(w; a) along the last axis, from logarithms: shapes may be too small for a double.
+
+    lgamma(sum a) + sum_i [ (a_i - 1) log w_i + log a_i - lgamma(a_i + 1) ]. An entry whose shape
+    vanishes has weight 0 almost surely: where both are below what a double holds it is left out.
+    """
+    shapes = np.exp(log_shapes)
+    absent = (shapes < _VANISHED) & (log_w == -np.inf)
+    log_w, log_a = np.where(absent, 0.0, log_w), np.where(absent, 0.0, log_shapes)
+    with np.errstate(invalid="ignore"):  # (1 - 1) * -inf: a shape of exactly 1 ignores its weight
+        powers = np.where(shapes == 1, 0.0, (shapes - 1) * log_w)
+    terms = np.where(absent, 0.0, powers + log_a - gammaln(shapes + 1))
+    return gammaln(shapes.sum(axis=-1)) + terms.sum(axis=-1)
+
+
+def log_p_components(state: State) -> float:
+    """log p(c | V, B) = sum_n log beta_{leaf(n), c_n}."""
+    return float(state.log_weights[state.paths[:, -1], state.components].sum())
+
+
+def log_joint(state: State, X, *, hyper: Hyper, likelihood: str | Likelihood) -> float:
+    """log p(X, theta, c, B, V | hyper), the log density of a state with its data.
+
+    log p(V) + log p(B) + sum_n log beta_{leaf(n), c_n} + sum_k log h(theta_k)
+    + sum_n log f(x_n; theta_c_n); in the infinite form c counts as a partition.
+
+    Parameters
+    ----------
+    state : State
+        A draw.
+    X : (n, d) array
+        Its data.
+    hyper : Hyper
+        Concentrations.
+    likelihood : str or Likelihood
+        The family with its prior H.
+    """
+    hyper, X = check_hyper(hyper), check_functional_data(X, len(state.paths))
+    check_state(state._replace(hyper=hyper))
+    family = resolve(likelihood).prepare(X)
+    log_f = family.log_table(state.theta)[np.arange(len(X)), state.components]
+    return (
+        log_p_tree(state.parents, state.sizes, state.levels, hyper.alpha)
+        + log_p_weights(state, hyper)
+        + log_p_components(state)
+        + float(family.log_prior(state.theta).sum())
+        + float(log_f.sum())
+    )

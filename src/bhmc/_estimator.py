@@ -1,0 +1,180 @@
+"""`BHMC`: the scikit-learn face. Wiring and validation, no mathematics."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bhmc._checks import check_hyper, check_values, check_whole, seed_sequence
+from bhmc._state import Hyper
+from bhmc.likelihoods import Family, resolve
+from bhmc.recorder import Draws, Recorder, best_state, collect
+from bhmc.sampling import Chain, check_sampler, run, start_state
+from bhmc.tree import Tree
+
+
+class BHMC(ClusterMixin, BaseEstimator):
+    """Bayesian hierarchical mixture clustering.
+
+    Infers a tree of clusters without being told how many there are. Every node of the tree is a
+    mixture over components shared by the whole tree; the posterior is sampled by Markov chain Monte
+    Carlo, and the most likely draw is the point estimate.
+
+    Parameters
+    ----------
+    n_levels : int, default=3
+        L, the number of steps from the root to a leaf.
+    likelihood : str or object of bhmc.likelihoods, default="gaussian"
+        What a component looks like. A name takes its scales from the data ("gaussian" is
+        `Gaussian.scaled_to(X)`); an object such as `Gaussian(sigma2=0.5)` is used as it is.
+    alpha : float, default=0.4
+        How readily data open new branches.
+    gamma0 : float, default=1.0
+        How many components the whole tree spreads over.
+    gamma : float, default=0.5
+        How closely a node's mixture follows its parent's; small values give pure nodes.
+    n_components : int, optional
+        Use the finite form of the model with exactly this many components.
+    sampler : {"gibbs", "mh", "paper"}, default="gibbs"
+        "gibbs" and "mh" are exact; "paper" is the published algorithm to the letter, which is not.
+    n_warmup : int, default=300
+        Sweeps thrown away at the start of each chain.
+    n_draws : int, default=500
+        Draws kept of each chain.
+    thin : int, default=1
+        Sweeps from one kept draw to the next.
+    n_chains : int, default=2
+        Independent chains, each with a seed spawned from `random_state`.
+    n_jobs : int, optional
+        Chains run at the same time (threads). The answer does not depend on it.
+    random_state : int, SeedSequence, Generator or RandomState, optional
+        Seed of everything.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The point estimate: the draw of the highest complete-data log likelihood.
+    labels_ : (n,) array
+        Leaf of each row in the point estimate, 0..n_leaves-1.
+    paths_ : (n, n_levels + 1) array
+        Node ids of each row's path in `tree_`, root first.
+    component_labels_ : (n,) array
+        Mixture component of each row in the point estimate.
+    draws_ : Draws
+        Numbers of every kept draw, (chain, draw).
+    n_features_in_ : int
+        Columns seen in `fit`.
+    feature_names_in_ : (n_features_in_,) array
+        Their names, where X had string column names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bhmc import BHMC
+    >>> X = np.array([[-3.0], [-3.1], [-2.9], [3.0], [3.1], [2.9]])
+    >>> model = BHMC(n_levels=1, random_state=0).fit(X)
+    >>> model.component_labels_
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    def __init__(
+        self,
+        n_levels=3,
+        *,
+        likelihood="gaussian",
+        alpha=0.4,
+        gamma0=1.0,
+        gamma=0.5,
+        n_components=None,
+        sampler="gibbs",
+        n_warmup=300,
+        n_draws=500,
+        thin=1,
+        n_chains=2,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.n_levels = n_levels
+        self.likelihood = likelihood
+        self.alpha = alpha
+        self.gamma0 = gamma0
+        self.gamma = gamma
+        self.n_components = n_components
+        self.sampler = sampler
+        self.n_warmup = n_warmup
+        self.n_draws = n_draws
+        self.thin = thin
+        self.n_chains = n_chains
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X, y=None) -> "BHMC":
+        """Sample the posterior of the hierarchy of the rows of X.
+
+        Parameters
+        ----------
+        X : (n, d) array or frame
+            Data, at least two rows.
+        y : ignored
+            There for scikit-learn's conventions.
+        """
+        hyper = self._check_parameters()
+        X = self._check_data(X)
+        family = resolve(self.likelihood, X).prepare(X)
+        seeds = seed_sequence(self.random_state).spawn(self.n_chains)
+        recorders = list(
+            Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(self._run_chain)(len(X), family, hyper, seed) for seed in seeds
+            )
+        )
+        self.tree_: Tree = Tree.from_state(best_state(recorders))
+        self.draws_: Draws = collect(recorders)
+        self.paths_ = self.tree_.paths
+        self.component_labels_ = self.tree_.components
+        self.labels_ = self.tree_.labels_at(self.tree_.n_levels)
+        return self
+
+    def labels_at(self, level: int) -> NDArray[np.int64]:
+        """(n,) node of each row at `level` of the point estimate, numbered from 0 in that level.
+
+        Level 0 is the root (all zeros), level `n_levels` the leaves (equal to `labels_`).
+        """
+        check_is_fitted(self)
+        level = check_whole(level, "level", 0)
+        if level > self.tree_.n_levels:
+            raise ValueError(f"level must be at most {self.tree_.n_levels}, got {level}.")
+        return self.tree_.labels_at(level)
+
+    def _run_chain(self, n: int, family: Family, hyper: Hyper, seed) -> Recorder:
+        rng = np.random.default_rng(seed)
+        state = start_state(n, family, n_levels=self.n_levels, hyper=hyper, rng=rng)
+        recorder = Recorder()
+        run(
+            Chain(state, family, self.sampler, rng),
+            n_warmup=self.n_warmup,
+            n_draws=self.n_draws,
+            thin=self.thin,
+            on_draw=recorder.on_draw,
+        )
+        return recorder
+
+    def _check_parameters(self) -> Hyper:
+        """Refuse a bad parameter before any work is done."""
+        check_whole(self.n_levels, "n_levels", 1)
+        check_whole(self.n_warmup, "n_warmup", 0)
+        for name in ("n_draws", "thin", "n_chains"):
+            check_whole(getattr(self, name), name, 1)
+        hyper = check_hyper(Hyper(self.alpha, self.gamma0, self.gamma, self.n_components))
+        check_sampler(self.sampler, hyper)
+        resolve(self.likelihood)
+        return hyper
+
+    def _check_data(self, X) -> NDArray[np.float64]:
+        """X as a finite float64 matrix of at least two rows and one column."""
+        if sparse.issparse(X):
+            raise TypeError("X is sparse, and likelihood needs a dense array: pass X.toarray().")
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
+        check_values(X, getattr(self, "feature_names_in_", None))
+        return X

@@ -1,0 +1,135 @@
+"""What a sampler carries from one sweep to the next, and what it reports about a sweep.
+
+`State` is what the next sweep needs; `Info` is what a person may look at. Both are immutable tuples
+of arrays: a sweep returns a new one and leaves its argument alone.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Row sums of the weights may drift by a rounding error per component, never by more.
+_WEIGHT_TOLERANCE = 1e-8
+
+
+class Hyper(NamedTuple):
+    """The three concentrations of the model, and the choice between its two forms.
+
+    alpha: how readily a datum opens a new branch at every node (nested Chinese restaurant process).
+    gamma0: how many components the root spreads over (its weights are GEM(gamma0)).
+    gamma: how closely a node's weights follow its parent's (beta_z ~ DP(gamma, beta_parent)).
+    n_components: None for the infinite form; K for the finite form with exactly K components.
+    """
+
+    alpha: float
+    gamma0: float
+    gamma: float
+    n_components: int | None = None
+
+
+class Info(NamedTuple):
+    """What happened during one sweep.
+
+    `paths_accepted` counts accepted Metropolis-Hastings proposals; under path Gibbs every datum
+    counts, because its draw is never refused.
+    """
+
+    nodes_born: int
+    nodes_died: int
+    components_born: int
+    components_died: int
+    paths_accepted: int
+
+
+class State(NamedTuple):
+    """One draw of everything unknown: tree, components, weights, component parameters.
+
+    Node ids are 0..n_nodes-1; the root is 0 and a parent always has a smaller id than its children,
+    so an id is also a row of `log_weights`. Component labels are 0..K-1.
+    """
+
+    paths: NDArray[np.int64]
+    """(n, n_levels + 1) node ids of each datum's path, root first."""
+    components: NDArray[np.int64]
+    """(n,) component of each datum."""
+    parents: NDArray[np.int64]
+    """(n_nodes,) id of each node's parent, -1 for the root."""
+    log_weights: NDArray[np.float64]
+    """(n_nodes, K + 1) log mixing weights; the last column is the remainder beta*."""
+    theta: NDArray[np.float64]
+    """(K, p) component parameters, a row per component, laid out by the likelihood family."""
+    hyper: Hyper
+    """The current concentrations, as numbers."""
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """(n_nodes, K + 1) mixing weights, the remainder last; every row sums to 1."""
+        return np.exp(self.log_weights)
+
+    @property
+    def node_ids(self) -> NDArray[np.int64]:
+        """(n_nodes,) the ids that `paths` and `parents` use, in the order of the weight rows."""
+        return np.arange(len(self.parents))
+
+    @property
+    def levels(self) -> NDArray[np.int64]:
+        """(n_nodes,) level of each node; 0 is the root, `n_levels` the leaves."""
+        levels = np.zeros(len(self.parents), dtype=np.int64)
+        for level in range(self.n_levels + 1):
+            levels[self.paths[:, level]] = level
+        return levels
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """(n_nodes,) number of data under each node."""
+        return np.bincount(self.paths.ravel(), minlength=len(self.parents))
+
+    @property
+    def n_levels(self) -> int:
+        """L: the number of steps from the root to a leaf."""
+        return self.paths.shape[1] - 1
+
+    @property
+    def n_components(self) -> int:
+        """K: occupied components (infinite form) or all of them (finite form)."""
+        return self.log_weights.shape[1] - 1
+
+
+def check_state(state: State) -> None:
+    """Raise ValueError with the first broken invariant of a state, in words."""
+    for holds, sentence in _invariants(state):
+        if not holds:
+            raise ValueError(f"state is not valid: {sentence}.")
+
+
+def _invariants(state: State):
+    """Yield (holds, sentence) pairs; later ones may rely on earlier ones."""
+    paths, components, parents = state.paths, state.components, state.parents
+    log_weights, k = state.log_weights, state.log_weights.shape[1] - 1
+    n_nodes = len(parents)
+    yield paths.ndim == 2 and paths.shape[1] >= 2, "paths must be (n, n_levels + 1), n_levels >= 1"
+    yield components.shape == (len(paths),), "components must hold one label per path"
+    yield log_weights.shape[0] == n_nodes, "log_weights must hold one row per node"
+    yield state.theta.ndim == 2 and len(state.theta) == k, "theta must hold one row per component"
+    yield bool(((paths >= 0) & (paths < n_nodes)).all()), "a path names a node that does not exist"
+    yield bool((paths[:, 0] == 0).all()), "every path must start at the root, node 0"
+    yield parents[0] == -1, "the root's parent must be -1"
+    yield (
+        bool((parents[1:] < np.arange(1, n_nodes)).all()),
+        "a parent must come before its children",
+    )
+    yield bool((parents[paths[:, 1:]] == paths[:, :-1]).all()), "a path must follow the parents"
+    yield bool((state.sizes > 0).all()), "every node must hold at least one datum"
+    in_range = (components >= 0) & (components < k)
+    yield bool(in_range.all()), "a component label is outside 0..K-1"
+    if state.hyper.n_components is None:
+        occupied = np.bincount(components, minlength=k) > 0
+        yield bool(occupied.all()), "every component must hold at least one datum"
+    else:
+        yield state.hyper.n_components == k, "the finite form must keep all its components"
+        yield bool((log_weights[:, -1] == -np.inf).all()), "the finite form has no remainder"
+    yield not np.isnan(log_weights).any(), "log_weights holds NaN"
+    sums = np.exp(log_weights).sum(axis=1)
+    yield bool(np.allclose(sums, 1, atol=_WEIGHT_TOLERANCE)), "a node's weights must sum to 1"
+    yield bool(np.isfinite(state.theta).all()), "theta must be finite"

@@ -1,0 +1,49 @@
+"""What is kept of a chain: a few numbers of every draw, and the whole of the best one."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bhmc._state import Info, State
+from bhmc.sampling import Chain
+
+
+class Draws(NamedTuple):
+    """Numbers of every kept draw, each an array (chain, draw)."""
+
+    log_likelihood: NDArray[np.float64]
+    """log p(X, c, V | B, theta), the complete-data log likelihood."""
+    n_nodes: NDArray[np.int64]
+    """Nodes in the tree."""
+    n_components: NDArray[np.int64]
+    """Components that exist."""
+
+
+class Recorder:
+    """Listens to a chain: hand `on_draw` to `sampling.run`."""
+
+    def __init__(self):
+        self.rows: list[tuple[float, int, int]] = []
+        self.best: State | None = None
+        self.best_log_likelihood = -np.inf
+
+    def on_draw(self, chain: Chain, info: Info) -> None:
+        """Note the draw's numbers; keep its state if none before it was more likely."""
+        log_likelihood = chain.log_likelihood()
+        self.rows.append((log_likelihood, chain.n_nodes, chain.n_components))
+        if self.best is None or log_likelihood > self.best_log_likelihood:
+            self.best, self.best_log_likelihood = chain.state(), log_likelihood
+
+
+def best_state(recorders: list[Recorder]) -> State:
+    """The draw of the highest complete-data log likelihood over all chains, as in the paper."""
+    best = max(recorders, key=lambda recorder: recorder.best_log_likelihood)
+    assert best.best is not None, "a chain keeps at least one draw"
+    return best.best
+
+
+def collect(recorders: list[Recorder]) -> Draws:
+    """The numbers of all chains, stacked."""
+    rows = np.array([recorder.rows for recorder in recorders])
+    return Draws(rows[..., 0], rows[..., 1].astype(np.int64), rows[..., 2].astype(np.int64))

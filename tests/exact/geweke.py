@@ -1,0 +1,115 @@
+"""The joint-distribution test of Geweke (2004): two ways to draw (state, X), one law.
+
+Marginal-conditional: `sample_prior`, independent draws. Successive-conditional: one sweep given X,
+then fresh X given the state, over and over. If the sweep leaves the posterior invariant for every
+X, every statistic has the same mean under both.
+"""
+
+import numpy as np
+
+import bhmc
+from bhmc.sampling import Chain
+
+STATISTICS = (
+    "x mean",
+    "x second moment",
+    "x_i x_j over pairs",
+    "theta of a datum, squared",
+    "x times its theta",
+    "components",
+    "leaves",
+    "children of the root",
+    "pair shares leaf",
+    "pair shares component within a leaf",
+    "pair shares component across leaves",
+    "pair shares component across root's children",
+    "root weight of own component",
+    "inner weight of own component",
+    "leaf weight of own component",
+    "root sum of squared weights",
+    "inner sum of squared weights",
+    "leaf sum of squared weights",
+    "root remainder",
+    "inner remainder",
+    "leaf remainder",
+    "root weight times leaf weight",
+    "inner minus root weight, squared",
+    "largest root weight times components",
+)
+
+
+def statistics(state: bhmc.State, X: np.ndarray) -> np.ndarray:
+    """The numbers named in STATISTICS."""
+    weights, c, paths = state.weights, state.components, state.paths
+    n, x = len(X), X[:, 0]
+    i, j = np.triu_indices(n, 1)
+    theta = state.theta[c, 0]
+    inner_row, leaf_row = paths[:, 1], paths[:, -1]
+    root, inner, leaf = weights[0, c], weights[inner_row, c], weights[leaf_row, c]
+    squares = (weights**2).sum(axis=1)
+    same_leaf, same_c = leaf_row[i] == leaf_row[j], c[i] == c[j]
+    same_branch = inner_row[i] == inner_row[j]
+    n_used = len(set(c.tolist()))
+    return np.array(
+        [
+            x.mean(),
+            (x**2).mean(),
+            (x[i] * x[j]).mean(),
+            (theta**2).mean(),
+            (x * theta).mean(),
+            n_used,
+            len(set(leaf_row.tolist())),
+            len(set(inner_row.tolist())),
+            same_leaf.mean(),
+            (same_c & same_leaf).mean(),
+            (same_c & ~same_leaf).mean(),
+            (same_c & ~same_branch).mean(),
+            root.mean(),
+            inner.mean(),
+            leaf.mean(),
+            squares[0],
+            squares[inner_row].mean(),
+            squares[leaf_row].mean(),
+            weights[0, -1],
+            weights[inner_row, -1].mean(),
+            weights[leaf_row, -1].mean(),
+            (root * leaf).mean(),
+            ((inner - root) ** 2).mean(),
+            weights[0].max() * n_used,
+        ]
+    )
+
+
+class Setting:
+    """A small model in which every event is common: few data, middling concentrations."""
+
+    def __init__(self, n_components: int | None = None, n: int = 6, n_levels: int = 3):
+        self.n, self.n_levels = n, n_levels
+        self.hyper = bhmc.Hyper(1.0, 1.2, 0.8, n_components)
+        self.likelihood = bhmc.likelihoods.Gaussian(sigma2=0.5, mu0=0.3, sigma0=1.5)
+
+    def prior_draw(self, rng) -> tuple[bhmc.State, np.ndarray]:
+        return bhmc.sample_prior(
+            self.n, n_levels=self.n_levels, hyper=self.hyper, likelihood=self.likelihood, rng=rng
+        )
+
+    def chain(self, state, X, sampler, rng, **engine) -> Chain:
+        return Chain(state, self.likelihood.prepare(X), sampler, rng, **engine)
+
+
+def from_prior(setting: Setting, n_draws: int, rng) -> np.ndarray:
+    """(n_draws, statistics) independent draws of the generative process."""
+    return np.array([statistics(*setting.prior_draw(rng)) for _ in range(n_draws)])
+
+
+def from_sweeps(setting: Setting, sampler: str, n_draws: int, rng, **engine) -> np.ndarray:
+    """(n_draws, statistics) along the chain sweep, new data, sweep, new data, ..."""
+    state, X = setting.prior_draw(rng)
+    rows = np.empty((n_draws, len(STATISTICS)))
+    for t in range(n_draws):
+        chain = setting.chain(state, X, sampler, rng, **engine)
+        chain.sweep()
+        state = chain.state()
+        X = bhmc.sample_data(state, likelihood=setting.likelihood, rng=rng)
+        rows[t] = statistics(state, X)
+    return rows

@@ -39,9 +39,9 @@ class BHMC(ClusterMixin, BaseEstimator):
         Use the finite form of the model with exactly this many components.
     sampler : {"gibbs", "mh", "paper"}, default="gibbs"
         "gibbs" and "mh" are exact; "paper" is the published algorithm to the letter, which is not.
-    n_warmup : int, default=300
+    n_warmup : int, default=200
         Sweeps thrown away at the start of each chain.
-    n_draws : int, default=500
+    n_draws : int, default=300
         Draws kept of each chain.
     thin : int, default=1
         Sweeps from one kept draw to the next.
@@ -89,8 +89,8 @@ class BHMC(ClusterMixin, BaseEstimator):
         gamma=0.5,
         n_components=None,
         sampler="gibbs",
-        n_warmup=300,
-        n_draws=500,
+        n_warmup=200,
+        n_draws=300,
         thin=1,
         n_chains=2,
         n_jobs=None,

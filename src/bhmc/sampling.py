@@ -94,6 +94,7 @@ class Chain:
         engine: ModuleType = _kernels,
     ):
         self._family, self._sampler, self._rng, self._engine = family, sampler, rng, engine
+        self._literal = sampler == "paper"
         self._hyper = state.hyper
         self._rates = _workspace.rates_of(state.hyper)
         self._ws = _workspace.load(state)
@@ -108,17 +109,30 @@ class Chain:
         return _workspace.unload(self._ws, self._theta, self._hyper)
 
     def sweep(self) -> Info:
-        """One full sweep in place: data in random order, then weights, then theta."""
+        """One full sweep in place: every datum, then all weights, then all theta."""
         self._ws.events[:] = 0
-        literal = self._sampler == "paper"
-        if literal:
+        self.redraw_data()
+        self.redraw_weights()
+        self.redraw_theta()
+        return Info(*self._ws.events.tolist())
+
+    def redraw_data(self) -> None:
+        """Paths and components of all data, one by one in random order, given B and theta."""
+        if self._literal:
             self._break_root()
         self._pass_over_data(self._rng.permutation(len(self._ws.path)))
-        if literal:
+        if self._literal:
             self._engine.release_empty(self._ws)
-        self._engine.draw_weights(self._ws, self._rates, literal, self._rng)
-        self._draw_theta()
-        return Info(*self._ws.events.tolist())
+
+    def redraw_weights(self) -> None:
+        """B given paths and components."""
+        self._engine.draw_weights(self._ws, self._rates, self._literal, self._rng)
+
+    def redraw_theta(self) -> None:
+        """theta given components and data."""
+        columns = np.flatnonzero(self._ws.alive)
+        self._theta[columns] = self._family.draw_theta(self.components, len(columns), self._rng)
+        self._fill_table()
 
     def log_likelihood(self) -> float:
         """log p(X, c, V | B, theta), the complete-data log likelihood of the current state."""
@@ -156,7 +170,7 @@ class Chain:
                 )
             else:
                 position, code = self._engine.mh_pass(
-                    self._ws, self._rates, order, position, self._sampler == "paper", self._rng
+                    self._ws, self._rates, order, position, self._literal, self._rng
                 )
             if code == self._engine.NEEDS_ROOM:
                 self._make_room()
@@ -182,11 +196,6 @@ class Chain:
         theta = np.zeros((columns, self._theta.shape[1]))
         theta[: len(self._theta)] = self._theta
         self._theta = theta
-
-    def _draw_theta(self) -> None:
-        columns = np.flatnonzero(self._ws.alive)
-        self._theta[columns] = self._family.draw_theta(self.components, len(columns), self._rng)
-        self._fill_table()
 
     def _set_theta(self, k: int, theta: NDArray[np.float64]) -> None:
         self._theta[k] = theta

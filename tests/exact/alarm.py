@@ -12,6 +12,9 @@ from scipy import stats
 
 Z_LIMIT = 4.0
 P_LIMIT = 2 * stats.norm.sf(Z_LIMIT)
+N_BATCHES = 100
+# The same tail where the whole standard error comes from batches: Student's t with 99 degrees.
+T_LIMIT = stats.t.isf(P_LIMIT / 2, N_BATCHES - 1)
 
 
 def rng_for(seed: int) -> np.random.Generator:
@@ -19,7 +22,7 @@ def rng_for(seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, int(os.environ.get("BHMC_SOAK_SEED", "0"))])
 
 
-def z_scores(exact: np.ndarray, chain: np.ndarray, n_batches: int = 100) -> np.ndarray:
+def z_scores(exact: np.ndarray, chain: np.ndarray, n_batches: int = N_BATCHES) -> np.ndarray:
     """z per column: means of independent rows `exact` against means of correlated rows `chain`.
 
     The chain's standard error comes from batch means, so correlation within a batch is counted.

@@ -83,10 +83,17 @@ def statistics(state: bhmc.State, X: np.ndarray) -> np.ndarray:
 class Setting:
     """A small model in which every event is common: few data, middling concentrations."""
 
-    def __init__(self, n_components: int | None = None, n: int = 6, n_levels: int = 3):
+    def __init__(
+        self,
+        n_components: int | None = None,
+        n: int = 6,
+        n_levels: int = 3,
+        numbers: tuple[float, float, float] = (1.0, 1.2, 0.8),
+        sigma2: float = 0.5,
+    ):
         self.n, self.n_levels = n, n_levels
-        self.hyper = bhmc.Hyper(1.0, 1.2, 0.8, n_components)
-        self.likelihood = bhmc.likelihoods.Gaussian(sigma2=0.5, mu0=0.3, sigma0=1.5)
+        self.hyper = bhmc.Hyper(*numbers, n_components)
+        self.likelihood = bhmc.likelihoods.Gaussian(sigma2=sigma2, mu0=0.3, sigma0=1.5)
 
     def prior_draw(self, rng) -> tuple[bhmc.State, np.ndarray]:
         return bhmc.sample_prior(

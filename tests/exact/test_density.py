@@ -1,0 +1,93 @@
+"""Densities normalise: summed or integrated over everything they give what enumeration gives."""
+
+import numpy as np
+import pytest
+from scipy.special import gammaln, logsumexp
+
+import bhmc
+from bhmc._density import log_p_tree
+from tests.exact import enumeration as en
+from tests.exact.alarm import Z_LIMIT, rng_for
+
+NUMBERS = {"gamma0": 1.6, "gamma": 2.1, "sigma2": 0.6, "mu0": 0.1, "sigma0": 1.4}
+ALPHA = 0.8
+DATA = np.array([[-0.7], [0.2], [1.1]])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("n_levels", [1, 2, 3])
+def test_trees_sum_to_one(n, n_levels):
+    total = 0.0
+    for tree in en.trees(n, n_levels):
+        paths, parents = en.nodes_of(tree, n)
+        sizes = np.bincount(paths.ravel())
+        levels = np.array([np.argwhere(paths == z)[0, 1] for z in range(len(parents))])
+        total += np.exp(log_p_tree(parents, sizes, levels, ALPHA))
+    assert total == pytest.approx(1, abs=1e-12)
+
+
+def _cases():
+    """A third of all (tree, partition) at n = 3, L = 1 and 2, in both forms."""
+    for n_levels, n_components in ((1, None), (2, None), (1, 2), (2, 2)):
+        states = [
+            (tree, c)
+            for tree in en.trees(3, n_levels)
+            for c in en.component_labels(3, n_components)
+        ]
+        yield from ((n_levels, n_components, key) for key in states[::3])
+
+
+@pytest.mark.parametrize(("n_levels", "n_components", "key"), list(_cases()))
+def test_log_joint_integrates_to_the_enumerated_probability(n_levels, n_components, key):
+    """The integral over B and theta, by importance sampling, is p(V) p(c | V) p(X | c)."""
+    tree, c = key
+    exact = (
+        en.log_p_tree(tree, ALPHA)
+        + en.log_p_components(tree, c, NUMBERS["gamma0"], NUMBERS["gamma"], n_components)
+        + en.log_p_data(DATA, c, NUMBERS["sigma2"], NUMBERS["mu0"], NUMBERS["sigma0"])
+    )
+    rng = rng_for(41)
+    log_ratio = np.array([_log_ratio(key, n_components, rng) for _ in range(1_000)])
+    ratio = np.exp(log_ratio - exact)
+    z = (ratio.mean() - 1) / (ratio.std(ddof=1) / np.sqrt(len(ratio)))
+    assert abs(z) < Z_LIMIT, f"log p {exact:.3f}, importance sampling {logsumexp(log_ratio):.3f}"
+    assert ratio.std() < 5, "the proposal fits too badly for z to mean anything"
+
+
+def _log_ratio(key, n_components, rng) -> float:
+    """log_joint minus the log density of the proposal the state was drawn from."""
+    tree, c = key
+    n = len(c)
+    paths, parents = en.nodes_of(tree, n)
+    k = n_components or max(c) + 1
+    rest = [] if n_components else [NUMBERS["gamma0"]]
+    base = NUMBERS["gamma0"] / k if n_components else 0.0
+    below = _customers(paths, parents, c, k)
+    weights, log_q = [], 0.0
+    for z, parent in enumerate(parents):
+        if z == 0:
+            shapes = np.append(below[0] + base, rest)
+        else:
+            shapes = NUMBERS["gamma"] * weights[parent]
+            shapes[:k] += below[z]
+        w = np.maximum(rng.dirichlet(shapes), 1e-300)
+        log_q += gammaln(shapes.sum()) + ((shapes - 1) * np.log(w) - gammaln(shapes)).sum()
+        weights.append(w)
+    theta = rng.normal(0, 1.5, size=(k, 1))
+    log_q += (-0.5 * (theta / 1.5) ** 2 - np.log(1.5 * np.sqrt(2 * np.pi))).sum()
+    log_weights = np.log(weights)
+    if n_components:
+        log_weights = np.column_stack([log_weights, np.full(len(parents), -np.inf)])
+    hyper = bhmc.Hyper(ALPHA, NUMBERS["gamma0"], NUMBERS["gamma"], n_components)
+    state = bhmc.State(paths, np.array(c), parents, log_weights, theta, hyper)
+    likelihood = bhmc.likelihoods.Gaussian(NUMBERS["sigma2"], NUMBERS["mu0"], NUMBERS["sigma0"])
+    return bhmc.log_joint(state, DATA, hyper=hyper, likelihood=likelihood) - log_q
+
+
+def _customers(paths, parents, c, k) -> np.ndarray:
+    """Data at a leaf; at an inner node one for each child that holds the component."""
+    counts = np.zeros((len(parents), k))
+    np.add.at(counts, (paths[:, -1], np.array(c)), 1)
+    for z in range(len(parents) - 1, 0, -1):
+        counts[parents[z]] += np.minimum(counts[z], 1)
+    return counts

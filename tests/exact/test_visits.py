@@ -1,0 +1,100 @@
+"""Visits to every (tree, partition) against their exact posterior probabilities."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import bhmc
+from bhmc.sampling import Chain
+from tests.exact import enumeration as en
+from tests.exact.alarm import P_LIMIT, T_LIMIT, chi_square_p, rng_for, z_scores
+
+NUMBERS = {"alpha": 0.9, "gamma0": 1.3, "gamma": 0.7, "sigma2": 0.6, "mu0": 0.1, "sigma0": 1.4}
+DATA = np.array([[-1.1], [0.2], [1.4], [0.5]])
+CASES = [(n, n_levels, None) for n in (3, 4) for n_levels in (1, 2, 3)] + [(3, 2, 2)]
+
+
+@cache
+def _posterior(n, n_levels, n_components):
+    return en.posterior(DATA[:n], n_levels, **NUMBERS, n_components=n_components)
+
+
+class _Problem:
+    """Three or four data whose posterior over (tree, partition) is known exactly."""
+
+    def __init__(self, n, n_levels, n_components):
+        self.X, self.n_levels, self.n_components = DATA[:n], n_levels, n_components
+        self.posterior = _posterior(n, n_levels, n_components)
+        self.number = {key: i for i, key in enumerate(self.posterior)}
+        self.probabilities = np.array(list(self.posterior.values()))
+        self.hyper = bhmc.Hyper(NUMBERS["alpha"], NUMBERS["gamma0"], NUMBERS["gamma"], n_components)
+        likelihood = bhmc.likelihoods.Gaussian(NUMBERS["sigma2"], NUMBERS["mu0"], NUMBERS["sigma0"])
+        self._family = likelihood.prepare(self.X)
+
+    def exact_state(self, key, rng) -> bhmc.State:
+        exact = en.draw_exact_state(
+            key, self.X, rng, self.n_levels, **NUMBERS, n_components=self.n_components
+        )
+        return bhmc.State(**exact._asdict(), hyper=self.hyper)
+
+    def chain(self, state, sampler, rng) -> Chain:
+        return Chain(state, self._family, sampler, rng)
+
+    def visited(self, chain) -> int:
+        state = chain.state()
+        return self.number[
+            en.key_of(state.paths, state.components, finite=self.n_components is not None)
+        ]
+
+
+@pytest.mark.parametrize("sampler", ["gibbs", "mh"])
+@pytest.mark.parametrize(("n", "n_levels", "n_components"), CASES)
+def test_one_sweep_from_exact_draws(n, n_levels, n_components, sampler):
+    """Independent starts, so the visits after one sweep are a plain multinomial sample."""
+    problem, rng = _Problem(n, n_levels, n_components), rng_for(31)
+    visits = np.zeros(len(problem.number))
+    for key in en.draw_key(problem.posterior, rng, 3_000):
+        chain = problem.chain(problem.exact_state(key, rng), sampler, rng)
+        chain.sweep()
+        visits[problem.visited(chain)] += 1
+    assert chi_square_p(visits, problem.probabilities) > P_LIMIT
+
+
+@pytest.mark.parametrize("sampler", ["gibbs", "mh"])
+@pytest.mark.parametrize(("n", "n_levels", "n_components"), [(3, 2, None), (4, 2, None), (3, 2, 2)])
+def test_long_chain_visits_every_state_as_often_as_it_should(n, n_levels, n_components, sampler):
+    """One chain from the least likely state: it must reach all others, in the right proportion."""
+    _check_long_chain(_Problem(n, n_levels, n_components), sampler, 20_000)
+
+
+@pytest.mark.exact_long
+@pytest.mark.parametrize("sampler", ["gibbs", "mh"])
+@pytest.mark.parametrize(("n", "n_levels", "n_components"), CASES)
+def test_longer_chain_visits(n, n_levels, n_components, sampler):
+    _check_long_chain(_Problem(n, n_levels, n_components), sampler, 200_000)
+
+
+def _check_long_chain(problem, sampler, n_sweeps):
+    rng = rng_for(32)
+    rarest = min(problem.posterior, key=problem.posterior.get)
+    chain = problem.chain(problem.exact_state(rarest, rng), sampler, rng)
+    for _ in range(n_sweeps // 10):  # forget the start
+        chain.sweep()
+    path = np.empty(n_sweeps, dtype=int)
+    for t in range(n_sweeps):
+        chain.sweep()
+        path[t] = problem.visited(chain)
+    visits = np.bincount(path, minlength=len(problem.number))
+    expected = problem.probabilities * n_sweeps
+    # Even at ten sweeps to an independent one, 200 expected visits make none at all impossible.
+    assert (visits[expected > 200] > 0).all()
+    common = np.flatnonzero(expected > 200)
+    indicators = (path[:, None] == common).astype(float)
+    exact = np.broadcast_to(problem.probabilities[common], (2, len(common)))
+    z = z_scores(exact, indicators)
+    assert np.abs(z).max() < T_LIMIT
+    # The rare states, visited or not, are checked together.
+    rest = (~np.isin(path, common)).astype(float)[:, None]
+    rest_exact = np.full((2, 1), 1 - problem.probabilities[common].sum())
+    assert np.abs(z_scores(rest_exact, rest)).max() < T_LIMIT

@@ -1,9 +1,12 @@
 """One way to compile a kernel: Numba, cached on disk, no GIL, safe on read-only installs."""
 
+import inspect
 import os
+import sys
 import warnings
 
 import numba
+from numba.core import config
 
 _warned = False
 
@@ -13,26 +16,42 @@ def compiled(function):
     try:
         kernel = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     except RuntimeError as error:
-        if "locator" not in str(error):
+        if "no locator" not in str(error):
             raise
-        _warn_once(
-            "no folder for compiled code is writable, so it is compiled again in every process"
-        )
+        _warn_once("compiles its code anew in every process, because no cache folder is writable")
         return numba.njit(nogil=True, error_model="numpy")(function)
-    if not os.access(os.path.dirname(__file__), os.W_OK):
-        _warn_if_new(kernel)
+    if hasattr(kernel, "stats"):  # a plain function where NUMBA_DISABLE_JIT is set
+        _warn_if_moved(kernel)
     return kernel
 
 
-def _warn_if_new(kernel) -> None:
-    """Warn on the first use of a cache outside the package, not again once it is filled."""
-    cache_path = kernel.stats.cache_path
-    if cache_path and not os.path.isdir(cache_path):
-        _warn_once(f"the package folder is not writable, so compiled code goes to {cache_path}")
+def _warn_if_moved(kernel) -> None:
+    """Warn where the cache is not in the first place Numba tries, until a run has filled it."""
+    wanted = getattr(config, "CACHE_DIR", "") or os.path.dirname(inspect.getfile(kernel.py_func))
+    actual = kernel.stats.cache_path
+    if not actual.startswith(os.path.join(wanted, "")) and not _is_filled(actual):
+        _warn_once(f"keeps its compiled code in {actual}, because {wanted} is not writable")
+
+
+def _is_filled(folder: str) -> bool:
+    """Whether compiled code was saved in `folder`; Numba makes the folder before it has any."""
+    return os.path.isdir(folder) and any(name.endswith(".nbi") for name in os.listdir(folder))
 
 
 def _warn_once(what: str) -> None:
     global _warned
     if not _warned:
         _warned = True
-        warnings.warn(f"bhmc: {what}; set NUMBA_CACHE_DIR to choose a folder.", stacklevel=4)
+        text = f"bhmc {what}; set NUMBA_CACHE_DIR to name a writable folder."
+        warnings.warn(text, UserWarning, stacklevel=_level_of_user())
+
+
+def _level_of_user() -> int:
+    """The caller's `stacklevel` for the first line outside the package, as a rule `import bhmc`."""
+    package = os.path.join(os.path.dirname(__file__), "")
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back and frame.f_code.co_filename.startswith((package, "<frozen importlib")):
+        level += frame.f_code.co_filename.startswith(package)  # import frames are not counted
+        frame = frame.f_back
+    return level

@@ -2,12 +2,11 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bhmc._checks import check_hyper, check_values, check_whole, seed_sequence
+from bhmc._checks import check_hyper, check_matrix, check_n_jobs, check_whole, seed_sequence
 from bhmc._state import Hyper
 from bhmc.likelihoods import Family, resolve
 from bhmc.recorder import Draws, Recorder, best_state, collect
@@ -166,6 +165,7 @@ class BHMC(ClusterMixin, BaseEstimator):
         check_whole(self.n_warmup, "n_warmup", 0)
         for name in ("n_draws", "thin", "n_chains"):
             check_whole(getattr(self, name), name, 1)
+        check_n_jobs(self.n_jobs)
         hyper = check_hyper(Hyper(self.alpha, self.gamma0, self.gamma, self.n_components))
         check_sampler(self.sampler, hyper)
         resolve(self.likelihood)
@@ -173,8 +173,6 @@ class BHMC(ClusterMixin, BaseEstimator):
 
     def _check_data(self, X) -> NDArray[np.float64]:
         """X as a finite float64 matrix of at least two rows and one column."""
-        if sparse.issparse(X):
-            raise TypeError("X is sparse, and likelihood needs a dense array: pass X.toarray().")
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
-        check_values(X, getattr(self, "feature_names_in_", None))
-        return X
+        matrix = check_matrix(X, least_rows=2)
+        validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
+        return matrix

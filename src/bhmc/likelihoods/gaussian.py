@@ -12,8 +12,9 @@ from bhmc.likelihoods._protocol import Floats
 # Beyond this the square of a scaled value is no longer a finite number.
 _LARGEST_SCALED = 1e150
 
-# Share of a column's variance that lies within components, where the user does not say.
-_NOISE_SHARE = 0.1
+# Share of a column's variance taken to lie within components, where the user does not say. Half is
+# the choice that favours neither side; it is not fitted to any data set.
+_NOISE_SHARE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ class Gaussian:
     def scaled_to(cls, X: Floats) -> "Gaussian":
         """The family in the units of X: mu0 the column means, Sigma0 the column variances.
 
-        Components are taken to explain nine tenths of each column's variance; sigma2 is the rest. A
+        Components are taken to explain half of each column's variance; sigma2 is the other half. A
         constant column counts as having variance 1.
         """
         # Centred first: the variance of large equal numbers would be rounding error.

@@ -1,0 +1,68 @@
+"""The documents tell the truth: their examples run, their names exist, their map is complete."""
+
+import doctest
+import importlib
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bhmc
+from bhmc import _kernels
+from tests.exact.alarm import Z_LIMIT, rng_for
+from tests.exact.geweke import Setting
+from tests.exact.invariance import paired_z
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+MAP = (ROOT / "docs" / "model-and-code.md").read_text(encoding="utf-8")
+
+
+def test_readme_examples_run():
+    result = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert result.attempted > 10
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("name", ["bhmc._estimator", "bhmc.datasets"])
+def test_docstring_examples_run(name):
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+        assert target.startswith("https://") or (page.parent / target).exists(), target
+
+
+def test_the_map_names_every_room():
+    package = Path(bhmc.__file__).parent
+    rooms = {p.stem for p in package.glob("*.py")} | {
+        p.parent.name for p in package.glob("*/__init__.py")
+    }
+    named = set(re.findall(r"`(\w+)`", MAP.split("## Rooms")[1].split("##")[0]))
+    assert rooms - {"__init__"} <= named
+
+
+def test_the_map_names_real_functions_and_tests():
+    for name in re.findall(r"`_kernels\.(\w+)`", MAP):
+        assert hasattr(_kernels, name), name
+    steps = MAP.split("The conditionals, in the order of a sweep")[1]
+    for name in re.findall(r"`(\w+)`", steps.replace("`Family.draw_theta`", "")):
+        assert hasattr(_kernels, name), name
+    for test in re.findall(r"`(tests/[\w/]+\.py)`", "".join(p.read_text("utf-8") for p in PAGES)):
+        assert (ROOT / test).exists(), test
+
+
+def test_the_contributed_likelihood_is_exact():
+    """The skeleton in CONTRIBUTING is a whole family, and leaves the joint law alone."""
+    code = re.findall(r"```python\n(.*?)```", PAGES[1].read_text(encoding="utf-8"), re.DOTALL)[0]
+    names: dict = {}
+    exec(code, names)
+    setting = Setting(n=5, n_levels=2)
+    setting.likelihood = names["Poisson"](shape=2.0, rate=1.5)
+    z = paired_z(setting, "gibbs", "sweep", 1_500, rng_for(71))
+    assert np.abs(z).max() < Z_LIMIT

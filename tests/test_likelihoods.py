@@ -1,0 +1,315 @@
+"""The Gaussian family against SciPy, quadrature and the textbook formulas."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from bhmc.likelihoods import Family, Gaussian, Likelihood, resolve
+
+FULL = np.array([[2.0, 0.6, -0.3], [0.6, 1.0, 0.2], [-0.3, 0.2, 0.5]])
+FULL0 = np.array([[3.0, -1.0, 0.4], [-1.0, 2.0, 0.1], [0.4, 0.1, 5.0]])
+COVARIANCES = {
+    1: {"number": 0.7, "diagonal": [0.7], "full": [[0.7]]},
+    3: {"number": 0.7, "diagonal": [0.7, 2.0, 0.1], "full": FULL},
+}
+PRIORS = {
+    1: {"number": 2.5, "diagonal": [2.5], "full": [[2.5]]},
+    3: {"number": 2.5, "diagonal": [2.5, 0.3, 4.0], "full": FULL0},
+}
+MEANS = {1: {"number": -1.5, "vector": [-1.5]}, 3: {"number": -1.5, "vector": [1.0, -2.0, 0.5]}}
+
+
+def matrix(value, d):
+    """What a setting stands for: a number is that multiple of the identity."""
+    value = np.asarray(value, dtype=float)
+    return value if value.ndim == 2 else np.diag(np.broadcast_to(value, d))
+
+
+class Case:
+    """A setting, its plain matrices, and data bound to it."""
+
+    def __init__(self, d, sigma2, sigma0, mu0):
+        self.d = d
+        self.likelihood = Gaussian(sigma2=sigma2, mu0=mu0, sigma0=sigma0)
+        self.sigma, self.sigma0 = matrix(sigma2, d), matrix(sigma0, d)
+        self.mu0 = np.broadcast_to(np.asarray(mu0, dtype=float), d)
+        rng = np.random.default_rng(d)
+        self.X = rng.normal(size=(7, d)) * 2 + self.mu0
+        self.theta = rng.normal(size=(4, d)) * 2
+        self.family = self.likelihood.prepare(self.X)
+
+    def posterior(self, rows):
+        """MODEL 3.4 with plain inverses: mean and covariance of theta given X[rows]."""
+        precision = np.linalg.inv(self.sigma0) + len(rows) * np.linalg.inv(self.sigma)
+        covariance = np.linalg.inv(precision)
+        total = self.X[rows].sum(axis=0)
+        shift = np.linalg.inv(self.sigma0) @ self.mu0 + np.linalg.inv(self.sigma) @ total
+        return covariance @ shift, covariance
+
+
+CASES = [
+    pytest.param(
+        Case(d, COVARIANCES[d][s], PRIORS[d][s0], MEANS[d][m]), id=f"d={d}, {s}, {s0}, mu0 {m}"
+    )
+    for d in (1, 3)
+    for s, s0, m in itertools.product(COVARIANCES[d], PRIORS[d], MEANS[d])
+]
+every_case = pytest.mark.parametrize("case", CASES)
+
+
+class FakeRng:
+    """Hands out a fixed array where a Generator would draw normals."""
+
+    def __init__(self, z):
+        self.z = np.asarray(z, dtype=float)
+
+    def standard_normal(self, size):
+        size = (size,) if isinstance(size, int) else size
+        assert tuple(size) == self.z.shape
+        return self.z
+
+
+def implied_mean_and_covariance(draw, k, d):
+    """A draw is mean + M z, so zeros give the mean, unit vectors the columns of M: all exact."""
+    mean = draw(FakeRng(np.zeros((k, d))))
+    columns = []
+    for j in range(d):
+        z = np.zeros((k, d))
+        z[:, j] = 1
+        columns.append(draw(FakeRng(z)) - mean)
+    m = np.stack(columns, axis=-1)  # (k, d, d)
+    # Linear: a third z is predicted by the first d + 1.
+    z = np.random.default_rng(0).normal(size=(k, d))
+    np.testing.assert_allclose(
+        draw(FakeRng(z)), mean + np.einsum("kij,kj->ki", m, z), rtol=1e-10, atol=1e-10
+    )
+    return mean, m @ np.swapaxes(m, 1, 2)
+
+
+@every_case
+def test_log_table(case):
+    table = case.family.log_table(case.theta)
+    assert table.shape == (len(case.X), len(case.theta))
+    expected = np.column_stack(
+        [stats.multivariate_normal(theta, case.sigma).logpdf(case.X) for theta in case.theta]
+    )
+    np.testing.assert_allclose(table, expected, rtol=1e-10)
+
+
+@every_case
+def test_log_table_of_no_components(case):
+    assert case.family.log_table(case.theta[:0]).shape == (len(case.X), 0)
+
+
+@every_case
+def test_log_marginal(case):
+    expected = stats.multivariate_normal(case.mu0, case.sigma + case.sigma0).logpdf(case.X)
+    np.testing.assert_allclose(case.family.log_marginal(), expected, rtol=1e-10)
+
+
+@every_case
+def test_log_prior(case):
+    expected = stats.multivariate_normal(case.mu0, case.sigma0).logpdf(case.theta)
+    np.testing.assert_allclose(case.family.log_prior(case.theta), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.values[0].d == 1])
+def test_log_marginal_is_the_integral(case):
+    """f*(x) = integral of f(x; theta) h(theta), by quadrature of the family's own densities."""
+
+    def integrand(theta):
+        theta = np.array([[theta]])
+        return np.exp(case.family.log_table(theta)[:, 0] + case.family.log_prior(theta))
+
+    value, error = integrate.quad_vec(integrand, -30, 30, epsabs=1e-12)
+    assert error < 1e-8
+    np.testing.assert_allclose(case.family.log_marginal(), np.log(value), rtol=1e-7)
+
+
+@every_case
+def test_bayes_rule(case):
+    """h(theta) f(x; theta) / f*(x) is the posterior density that `draw_one_theta` draws from."""
+    for n in range(len(case.X)):
+        log_posterior = (
+            case.family.log_prior(case.theta)
+            + case.family.log_table(case.theta)[n]
+            - case.family.log_marginal()[n]
+        )
+        mean, covariance = implied_mean_and_covariance(
+            lambda rng, n=n: case.family.draw_one_theta([n], rng)[None], 1, case.d
+        )
+        expected = stats.multivariate_normal(mean[0], covariance[0]).logpdf(case.theta)
+        np.testing.assert_allclose(log_posterior, expected, rtol=1e-8)
+
+
+@every_case
+def test_draw_theta_is_the_posterior(case):
+    """Components of 3, 1, 0, 2 and 1 data; the empty one draws from H."""
+    components = np.array([0, 3, 0, 1, 4, 0, 3])
+    mean, covariance = implied_mean_and_covariance(
+        lambda rng: case.family.draw_theta(components, 5, rng), 5, case.d
+    )
+    for k in range(5):
+        expected_mean, expected = case.posterior(np.flatnonzero(components == k))
+        np.testing.assert_allclose(mean[k], expected_mean, rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(covariance[k], expected, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(mean[2], case.mu0)
+    np.testing.assert_allclose(covariance[2], case.sigma0, rtol=1e-9, atol=1e-12)
+
+
+@every_case
+@pytest.mark.parametrize("rows", [[], [3], [0, 5], [0, 1, 2, 3, 4, 5, 6]], ids=str)
+def test_draw_one_theta_is_the_posterior(case, rows):
+    mean, covariance = implied_mean_and_covariance(
+        lambda rng: case.family.draw_one_theta(rows, rng)[None], 1, case.d
+    )
+    expected_mean, expected = case.posterior(rows)
+    np.testing.assert_allclose(mean[0], expected_mean, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(covariance[0], expected, rtol=1e-8, atol=1e-10)
+
+
+@every_case
+def test_sample_theta_and_sample_data(case):
+    mean, covariance = implied_mean_and_covariance(
+        lambda rng: case.likelihood.sample_theta(2, case.d, rng), 2, case.d
+    )
+    np.testing.assert_allclose(mean, np.tile(case.mu0, (2, 1)))
+    np.testing.assert_allclose(covariance, np.tile(case.sigma0, (2, 1, 1)), rtol=1e-9, atol=1e-12)
+    mean, covariance = implied_mean_and_covariance(
+        lambda rng: case.likelihood.sample_data(case.theta, rng), 4, case.d
+    )
+    np.testing.assert_allclose(mean, case.theta)
+    np.testing.assert_allclose(covariance, np.tile(case.sigma, (4, 1, 1)), rtol=1e-9, atol=1e-12)
+
+
+@every_case
+def test_draws_with_a_true_generator(case):
+    """Rows are independent and standard normals are what is asked of the generator: |z| < 4."""
+    rng, size = np.random.default_rng(11), 20_000
+    draws = {
+        "H": (case.likelihood.sample_theta(size, case.d, rng), case.mu0, case.sigma0),
+        "F": (
+            case.likelihood.sample_data(np.tile(case.theta[0], (size, 1)), rng),
+            case.theta[0],
+            case.sigma,
+        ),
+        "empty": (case.family.draw_theta(np.zeros(7, int), size, rng)[1:], case.mu0, case.sigma0),
+    }
+    for name, (x, mean, covariance) in draws.items():
+        white = np.linalg.solve(np.linalg.cholesky(covariance), (x - mean).T)
+        z_mean = white.mean(axis=1) * np.sqrt(white.shape[1])
+        assert (np.abs(z_mean) < 4).all(), name
+        second = white @ white.T / white.shape[1] - np.eye(case.d)
+        z_second = second * np.sqrt(white.shape[1]) / (1 + (np.eye(case.d) * (np.sqrt(2) - 1)))
+        assert (np.abs(z_second) < 4).all(), name
+        lagged = (white[:, 1:] * white[:, :-1]).mean(axis=1) * np.sqrt(white.shape[1])
+        assert (np.abs(lagged) < 4).all(), name
+
+
+def test_scalar_diagonal_and_full_are_one_family():
+    X = np.random.default_rng(0).normal(size=(5, 3))
+    theta = X[:2] + 0.3
+    settings = [(0.5, 2.0), ([0.5] * 3, [2.0] * 3), (0.5 * np.eye(3), 2.0 * np.eye(3))]
+    families = [Gaussian(s, 0.1, s0).prepare(X) for s, s0 in settings]
+    for family in families[1:]:
+        np.testing.assert_allclose(family.log_table(theta), families[0].log_table(theta))
+        np.testing.assert_allclose(family.log_marginal(), families[0].log_marginal())
+        np.testing.assert_allclose(family.log_prior(theta), families[0].log_prior(theta))
+
+
+# ---- Precision ----
+
+
+@pytest.mark.parametrize("kind", ["number", "diagonal", "full"])
+@pytest.mark.parametrize("mu0_moves", [True, False])
+def test_far_from_the_origin(kind, mu0_moves):
+    """Data at 1e8 keep the digits that their own doubles have."""
+    shift = 2.0**27  # 1.3e8, and exact
+    X = np.round(np.random.default_rng(0).normal(size=(9, 3)) * 2**20) / 2**20
+    theta = X[:3] + 0.5
+    setting = {"sigma2": COVARIANCES[3][kind], "sigma0": PRIORS[3][kind]}
+    near = Gaussian(mu0=0.0, **setting).prepare(X)
+    far = Gaussian(mu0=shift if mu0_moves else 0.0, **setting).prepare(X + shift)
+    np.testing.assert_allclose(far.log_table(theta + shift), near.log_table(theta), rtol=1e-6)
+    if mu0_moves:
+        np.testing.assert_allclose(far.log_marginal(), near.log_marginal(), rtol=1e-6)
+        components = np.array([0, 0, 1, 1, 1, 2, 2, 2, 2])
+        z = FakeRng(np.ones((3, 3)))
+        np.testing.assert_allclose(
+            far.draw_theta(components, 3, z) - shift,
+            near.draw_theta(components, 3, z),
+            atol=1e-6,
+        )
+
+
+@pytest.mark.parametrize("outlier", [1e6, 1e9, 1e12])
+def test_one_outlier_does_not_blur_the_others(outlier):
+    """A single wild row must not cost the other rows their digits."""
+    X = np.random.default_rng(0).normal(size=(20, 1))
+    X[0] = outlier
+    theta = np.array([[0.3], [2.0]])
+    table = Gaussian().prepare(X).log_table(theta)
+    expected = stats.norm.logpdf(X, loc=theta.T)
+    np.testing.assert_allclose(table[1:], expected[1:], atol=1e-5)
+    np.testing.assert_allclose(table[0], expected[0], rtol=1e-9)
+
+
+def test_a_table_is_never_above_its_peak():
+    X = np.random.default_rng(0).normal(size=(50, 3)) + 1e7
+    family = Gaussian(sigma2=0.01).prepare(X)
+    peak = stats.multivariate_normal(np.zeros(3), 0.01 * np.eye(3)).logpdf(np.zeros(3))
+    table = family.log_table(X)
+    assert (table <= peak + 1e-9).all()
+    np.testing.assert_allclose(np.diag(table), peak, atol=1e-5)
+
+
+# ---- The setting itself ----
+
+
+def test_scaled_to():
+    X = np.random.default_rng(0).normal(size=(50, 3)) * [1.0, 100.0, 1e-3] + [5.0, 0.0, -1.0]
+    X = np.column_stack([X, np.full(50, 0.1)])
+    scaled = Gaussian.scaled_to(X)
+    variances = np.append(X[:, :3].var(axis=0), 1.0)  # a constant column counts as variance 1
+    np.testing.assert_allclose(scaled.mu0, X.mean(axis=0))
+    np.testing.assert_allclose(scaled.sigma0, variances)
+    np.testing.assert_allclose(scaled.sigma2, 0.1 * variances)
+
+
+@pytest.mark.parametrize("value", [0.1, 1e8 + 0.1, -1e149, 0.0])
+def test_scaled_to_a_constant(value):
+    """Equal numbers have variance 0, whatever rounding says: their column counts as variance 1."""
+    scaled = Gaussian.scaled_to(np.full((1000, 1), value))
+    assert scaled.sigma0 == 1.0
+    assert scaled.sigma2 == pytest.approx(0.1)
+    assert scaled.mu0 == pytest.approx(value, rel=1e-12)
+
+
+def test_resolve():
+    X = np.random.default_rng(0).normal(size=(9, 2))
+    setting = Gaussian(sigma2=0.3)
+    assert resolve(setting) is setting
+    assert resolve(setting, X) is setting
+    plain = resolve("gaussian")
+    assert (plain.sigma2, plain.mu0, plain.sigma0) == (1.0, 0.0, 1.0)
+    np.testing.assert_array_equal(resolve("gaussian", X).sigma0, Gaussian.scaled_to(X).sigma0)
+
+
+def test_the_protocol_is_kept():
+    for protocol, thing in ((Likelihood, Gaussian()), (Family, Gaussian().prepare(np.eye(2)))):
+        names = [name for name in vars(protocol) if not name.startswith("_")]
+        assert names
+        for name in names:
+            assert callable(getattr(thing, name)), name
+
+
+def test_prepare_does_not_keep_or_change_the_data():
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    before = X.copy()
+    family = Gaussian().prepare(X)
+    table = family.log_table(X[:2].copy())
+    np.testing.assert_array_equal(X, before)
+    X[:] = 0
+    np.testing.assert_array_equal(family.log_table(before[:2]), table)

@@ -292,10 +292,11 @@ def test_concentrations(entry, name):
 
 @pytest.mark.parametrize("entry", ON_HYPER, ids=HYPER_IDS)
 def test_number_of_components(entry):
+    name = "fixed_components" if entry is ON_HYPER[0] else "n_components"
     for value in (0, -2):
-        refused(entry(n_components=value), ValueError, "n_components", f"got {value!r}")
+        refused(entry(**{name: value}), ValueError, name, f"got {value!r}")
     for value in (2.0, "3", True, np.nan):
-        refused(entry(n_components=value), TypeError, "n_components", f"got {value!r}")
+        refused(entry(**{name: value}), TypeError, name, f"got {value!r}")
 
 
 LEAST = {"n_levels": 1, "n_warmup": 0, "n_draws": 1, "thin": 1, "n_chains": 1}
@@ -373,9 +374,9 @@ def test_unknown_sampler(entry):
 
 
 def test_the_published_sampler_has_no_finite_form():
-    refused(fit(sampler="paper", n_components=3), ValueError, "sampler='paper'", "n_components")
+    refused(fit(sampler="paper", fixed_components=3), ValueError, "sampler='paper'", "components")
     finite = HYPER._replace(n_components=3)
-    refused(sweep(sampler="paper", hyper=finite), ValueError, "sampler='paper'", "n_components")
+    refused(sweep(sampler="paper", hyper=finite), ValueError, "sampler='paper'", "components")
 
 
 @pytest.mark.parametrize("entry", [*ON_DATA, sample_prior])
@@ -493,7 +494,7 @@ class TestStateOfOtherData:
 
     def test_form(self, entry):
         finite = HYPER._replace(n_components=40)
-        refused(entry(hyper=finite), ValueError, "state", "finite form")
+        refused(entry(hyper=finite), ValueError, "n_components=40", "state", "n_components=None")
 
     def test_broken(self, entry):
         broken = STATE._replace(components=STATE.components + 50)

@@ -14,7 +14,7 @@ from bhmc._density import log_p_tree
 from bhmc.likelihoods import Gaussian
 from bhmc.sampling import SAMPLERS
 
-FINITE = {"n_components": 5, "sampler": "gibbs"}
+FINITE = {"fixed_components": 5, "sampler": "gibbs"}
 FORMS = [{"sampler": sampler} for sampler in SAMPLERS] + [FINITE]
 QUICK = {"n_warmup": 8, "n_draws": 12, "random_state": 0}
 
@@ -152,7 +152,7 @@ def test_labels_paths_and_tree_agree(form, n_levels):
     counts = np.bincount(model.component_labels_, minlength=tree.n_components)
     assert (np.diff(counts) <= 0).all()
     if form is FINITE:
-        assert tree.n_components == FINITE["n_components"]
+        assert tree.n_components == FINITE["fixed_components"]
     else:
         assert (counts > 0).all()
 

@@ -3,13 +3,14 @@
 import copy
 import inspect
 import itertools
+import re
 import typing
 
 import numpy as np
 import pytest
 
 import bhmc
-from bhmc import Hyper, Info, State
+from bhmc import Hyper, Info, State, _kernels
 from bhmc._state import check_state
 from bhmc.likelihoods import Gaussian
 from bhmc.sampling import SAMPLERS
@@ -72,11 +73,14 @@ def test_signatures():
         ("likelihood", "keyword", NO),
         ("rng", "keyword", NO),
     ]
-    # A default sampler is a convenience; the names and their order are the promise.
-    names = [name for name, _, _ in signature(bhmc.sweep)]
-    kinds = [kind for _, kind, _ in signature(bhmc.sweep)]
-    assert names == ["state", "X", "hyper", "likelihood", "sampler", "rng"]
-    assert kinds == ["plain"] * 2 + ["keyword"] * 4
+    assert signature(bhmc.sweep) == [
+        ("state", "plain", NO),
+        ("X", "plain", NO),
+        ("hyper", "keyword", NO),
+        ("likelihood", "keyword", NO),
+        ("sampler", "keyword", NO),
+        ("rng", "keyword", NO),
+    ]
     assert signature(bhmc.log_joint) == [
         ("state", "plain", NO),
         ("X", "plain", NO),
@@ -211,7 +215,7 @@ def test_all_randomness_comes_from_the_generator():
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     rng = np.random.default_rng(0)
     state, X = prior_draw()
-    settings = {"hyper": PLAIN, "likelihood": "gaussian", "rng": rng}
+    settings = {"hyper": PLAIN, "likelihood": "gaussian", "sampler": "gibbs", "rng": rng}
     one, _ = bhmc.sweep(state, X, **settings)
     two, _ = bhmc.sweep(state, X, **settings)
     assert not np.array_equal(one.theta, two.theta)
@@ -303,7 +307,8 @@ def test_random_settings(sampler, n_components):
 
 @pytest.mark.parametrize("n_features", [1, 3])
 def test_sample_data(n_features):
-    state, _ = prior_draw(n_features=n_features)
+    state, _ = prior_draw(hyper=PLAIN._replace(gamma0=20.0), n_features=n_features)
+    assert state.n_components > 3
     rng = np.random.default_rng(0)
     one = bhmc.sample_data(state, likelihood="gaussian", rng=rng)
     two = bhmc.sample_data(state, likelihood="gaussian", rng=rng)
@@ -367,7 +372,10 @@ BROKEN = [
     (S._replace(components=S.components[:-1]), "components must hold one label per path"),
     (S._replace(log_weights=S.log_weights[:-1]), "log_weights must hold one row per node"),
     (S._replace(theta=S.theta[:1]), "theta must hold one row per component"),
-    (S._replace(theta=S.theta[:, 0]), "theta must hold one row per component"),
+    (S._replace(theta=S.theta[:, 0]), "theta must be a matrix of numbers"),
+    (S._replace(log_weights=S.log_weights.tolist()), "log_weights must be a matrix of numbers"),
+    (S._replace(paths=S.paths.astype(float)), "paths must be an array of whole numbers"),
+    (S._replace(components=S.components.tolist()), "components must be an array of whole numbers"),
     (S._replace(paths=changed(S.paths, (0, 2), 6)), "a path names a node that does not exist"),
     (S._replace(paths=changed(S.paths, (0, 2), -1)), "a path names a node that does not exist"),
     (S._replace(paths=changed(S.paths, (0, 0), 1)), "every path must start at the root, node 0"),
@@ -381,7 +389,10 @@ BROKEN = [
     (S._replace(components=changed(S.components, 0, 2)), "a component label is outside 0..K-1"),
     (S._replace(components=changed(S.components, 0, -1)), "a component label is outside 0..K-1"),
     (S._replace(components=np.zeros(5, int)), "every component must hold at least one datum"),
-    (F._replace(hyper=PLAIN._replace(n_components=3)), "finite form must keep all its components"),
+    (
+        F._replace(hyper=PLAIN._replace(n_components=3)),
+        "the finite form must keep all its components",
+    ),
     (S._replace(hyper=F.hyper), "the finite form has no remainder"),
     (S._replace(log_weights=changed(S.log_weights, (2, 0), np.nan)), "log_weights holds NaN"),
     (S._replace(log_weights=S.log_weights + 1e-6), "a node's weights must sum to 1"),
@@ -417,12 +428,11 @@ def test_every_invariant_has_a_broken_state():
     from bhmc import _state
 
     source = inspect.getsource(_state._invariants)
-    sentences = {
-        line.split('"')[1] for line in source.splitlines() if '"' in line and '"""' not in line
-    }
+    strings = re.findall(r'"([^"]+)"', source.split('"""')[2])
+    sentences = {text.removeprefix("{name} ") for text in strings if " " in text}
     assert len(sentences) >= 15
     for sentence in sentences:
-        assert any(broken in sentence for _, broken in BROKEN), sentence
+        assert any(broken.endswith(sentence) for _, broken in BROKEN), sentence
 
 
 def test_annotations_can_be_resolved():
@@ -430,3 +440,33 @@ def test_annotations_can_be_resolved():
     for function in (bhmc.sample_prior, bhmc.sample_data, bhmc.sweep, bhmc.log_joint):
         hints = typing.get_type_hints(function)
         assert "return" in hints
+
+
+# ---- Draws whose shapes vanish ----
+
+
+def test_a_dirichlet_whose_shapes_vanish():
+    """All weight on entry i with probability proportional to its shape; nothing from nothing."""
+    rng = np.random.default_rng(0)
+    hits, n_draws = 0, 4000
+    for _ in range(n_draws):
+        log_w = np.log([0.3, 0.7]) - 1000
+        _kernels.log_dirichlet_draw(log_w, rng)
+        assert sorted(log_w) == [-np.inf, 0.0]
+        hits += log_w[0] == 0
+    z = (hits - 0.3 * n_draws) / np.sqrt(n_draws * 0.3 * 0.7)
+    assert abs(z) < 4
+    nothing = np.full(3, -np.inf)
+    _kernels.log_dirichlet_draw(nothing, rng)
+    assert (nothing == -np.inf).all()
+
+
+@every_form
+def test_vanishing_concentrations(sampler, n_components):
+    """The smallest doubles there are: every shape of a node's weights underflows."""
+    state, X = prior_draw(n=15, n_levels=3, n_components=n_components)
+    for tiny in (1e-300, 1e-308):
+        state = state._replace(hyper=Hyper(tiny, tiny, tiny, n_components))
+        for seed in range(5):
+            state, _ = swept(state, X, seed, sampler)
+            check_state(state)

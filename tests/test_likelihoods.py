@@ -7,6 +7,7 @@ import pytest
 from scipy import integrate, stats
 
 from bhmc.likelihoods import Family, Gaussian, Likelihood, resolve
+from bhmc.likelihoods.gaussian import _NOISE_SHARE
 
 FULL = np.array([[2.0, 0.6, -0.3], [0.6, 1.0, 0.2], [-0.3, 0.2, 0.5]])
 FULL0 = np.array([[3.0, -1.0, 0.4], [-1.0, 2.0, 0.1], [0.4, 0.1, 5.0]])
@@ -275,7 +276,7 @@ def test_scaled_to():
     variances = np.append(X[:, :3].var(axis=0), 1.0)  # a constant column counts as variance 1
     np.testing.assert_allclose(scaled.mu0, X.mean(axis=0))
     np.testing.assert_allclose(scaled.sigma0, variances)
-    np.testing.assert_allclose(scaled.sigma2, 0.1 * variances)
+    np.testing.assert_allclose(scaled.sigma2, _NOISE_SHARE * variances)
 
 
 @pytest.mark.parametrize("value", [0.1, 1e8 + 0.1, -1e149, 0.0])
@@ -283,7 +284,7 @@ def test_scaled_to_a_constant(value):
     """Equal numbers have variance 0, whatever rounding says: their column counts as variance 1."""
     scaled = Gaussian.scaled_to(np.full((1000, 1), value))
     assert scaled.sigma0 == 1.0
-    assert scaled.sigma2 == pytest.approx(0.1)
+    assert scaled.sigma2 == pytest.approx(_NOISE_SHARE)
     assert scaled.mu0 == pytest.approx(value, rel=1e-12)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from bhmc._state import Hyper
+from bhmc._state import Hyper, State
 
 # Squares of larger numbers are not finite in double precision.
 LARGEST_VALUE = 1e150
@@ -145,12 +145,23 @@ def check_covariance(value: ArrayLike, n_features: int, name: str) -> NDArray[np
     return covariance
 
 
-def check_functional_data(X, n: int | None = None) -> NDArray[np.float64]:
-    """X of the functional layer as a finite float64 matrix, with n rows where n is given."""
+def check_functional_data(X, state: State) -> NDArray[np.float64]:
+    """X of the functional layer as a finite float64 matrix, a row for each datum of `state`."""
+    if not isinstance(state, State):
+        raise TypeError(f"state must be a bhmc.State, got {type(state).__name__}.")
     X = check_matrix(X)
-    if n is not None and len(X) != n:
-        raise ValueError(f"X has {len(X)} rows but the state holds {n} data.")
+    if len(X) != len(state.paths):
+        raise ValueError(f"X has {len(X)} rows but the state holds {len(state.paths)} data.")
     return X
+
+
+def check_parameters(state: State, X: NDArray[np.float64], n_parameters: int) -> None:
+    """Refuse a state whose theta was made for other data or another family."""
+    if state.theta.shape[1] != n_parameters:
+        raise ValueError(
+            f"X has {X.shape[1]} columns, so theta needs {n_parameters} numbers a component, but "
+            f"in the state it has {state.theta.shape[1]}."
+        )
 
 
 def check_matrix(X, *, least_rows: int = 1) -> NDArray[np.float64]:

@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bhmc._checks import check_functional_data, check_hyper
-from bhmc._state import Hyper, State, check_state
-from bhmc.likelihoods import Likelihood, resolve
+from bhmc._checks import check_functional_data, check_hyper, check_parameters
+from bhmc._state import Hyper, State, check_state, with_hyper
+from bhmc.likelihoods import Family, Likelihood, resolve
 
 # A gamma draw of a smaller shape may have a logarithm beyond the doubles.
 _VANISHED = 1e-300
@@ -83,14 +83,24 @@ def log_joint(state: State, X, *, hyper: Hyper, likelihood: str | Likelihood) ->
     likelihood : str or Likelihood
         The family with its prior H.
     """
-    hyper, X = check_hyper(hyper), check_functional_data(X, len(state.paths))
-    check_state(state._replace(hyper=hyper))
+    hyper, X = check_hyper(hyper), check_functional_data(X, state)
+    state = with_hyper(state, hyper)
+    check_state(state)
     family = resolve(likelihood).prepare(X)
-    log_f = family.log_table(state.theta)[np.arange(len(X)), state.components]
+    check_parameters(state, X, family.n_parameters)
     return (
-        log_p_tree(state.parents, state.sizes, state.levels, hyper.alpha)
+        log_likelihood(state, family)
         + log_p_weights(state, hyper)
-        + log_p_components(state)
         + float(family.log_prior(state.theta).sum())
-        + float(log_f.sum())
     )
+
+
+def log_likelihood(state: State, family: Family) -> float:
+    """log p(X, c, V | B, theta), the complete-data log likelihood, whose maximum is the estimate.
+
+    sum_n [ log f(x_n; theta_c_n) + log beta_{leaf(n), c_n} ] + log p(V | alpha).
+    """
+    rows = np.arange(len(state.components))
+    log_f = family.log_table(state.theta)[rows, state.components]
+    log_tree = log_p_tree(state.parents, state.sizes, state.levels, state.hyper.alpha)
+    return float(log_f.sum()) + log_p_components(state) + log_tree

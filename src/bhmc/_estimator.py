@@ -34,7 +34,7 @@ class BHMC(ClusterMixin, BaseEstimator):
         How many components the whole tree spreads over.
     gamma : float, default=0.5
         How closely a node's mixture follows its parent's; small values give pure nodes.
-    n_components : int, optional
+    fixed_components : int, optional
         Use the finite form of the model with exactly this many components.
     sampler : {"gibbs", "mh", "paper"}, default="gibbs"
         "gibbs" and "mh" are exact; "paper" is the published algorithm to the letter, which is not.
@@ -86,7 +86,7 @@ class BHMC(ClusterMixin, BaseEstimator):
         alpha=0.4,
         gamma0=1.0,
         gamma=0.5,
-        n_components=None,
+        fixed_components=None,
         sampler="gibbs",
         n_warmup=200,
         n_draws=300,
@@ -100,7 +100,7 @@ class BHMC(ClusterMixin, BaseEstimator):
         self.alpha = alpha
         self.gamma0 = gamma0
         self.gamma = gamma
-        self.n_components = n_components
+        self.fixed_components = fixed_components
         self.sampler = sampler
         self.n_warmup = n_warmup
         self.n_draws = n_draws
@@ -141,9 +141,6 @@ class BHMC(ClusterMixin, BaseEstimator):
         Level 0 is the root (all zeros), level `n_levels` the leaves (equal to `labels_`).
         """
         check_is_fitted(self)
-        level = check_whole(level, "level", 0)
-        if level > self.tree_.n_levels:
-            raise ValueError(f"level must be at most {self.tree_.n_levels}, got {level}.")
         return self.tree_.labels_at(level)
 
     def _run_chain(self, n: int, family: Family, hyper: Hyper, seed) -> Recorder:
@@ -166,7 +163,9 @@ class BHMC(ClusterMixin, BaseEstimator):
         for name in ("n_draws", "thin", "n_chains"):
             check_whole(getattr(self, name), name, 1)
         check_n_jobs(self.n_jobs)
-        hyper = check_hyper(Hyper(self.alpha, self.gamma0, self.gamma, self.n_components))
+        if self.fixed_components is not None:
+            check_whole(self.fixed_components, "fixed_components", 1)
+        hyper = check_hyper(Hyper(self.alpha, self.gamma0, self.gamma, self.fixed_components))
         check_sampler(self.sampler, hyper)
         resolve(self.likelihood)
         return hyper

@@ -16,6 +16,9 @@ from bhmc.likelihoods import Likelihood, resolve
 # A stick whose log length is below this (1e-30) is dust: no double-precision sum can see it.
 _LOG_DUST = -69.0
 
+# The root breaks about 69 gamma0 sticks, and every node holds as many weights.
+_LARGEST_GAMMA0 = 1e4
+
 # A node is named by the branch numbers that lead to it.
 _Node = tuple[int, ...]
 
@@ -59,7 +62,14 @@ def sample_prior(
     n, n_levels = check_whole(n, "n", 1), check_whole(n_levels, "n_levels", 1)
     n_features, rng = check_whole(n_features, "n_features", 1), check_rng(rng)
     hyper = _with_form(hyper, n_components)
+    if hyper.gamma0 > _LARGEST_GAMMA0:
+        raise ValueError(
+            f"gamma0 must be at most {_LARGEST_GAMMA0:g} to draw from the prior, "
+            f"got {hyper.gamma0!r}."
+        )
     likelihood = resolve(likelihood)
+    # No rows, no randomness: the family's own checks, before any work.
+    likelihood.sample_data(likelihood.sample_theta(0, n_features, rng), rng)
     franchise = _Franchise(hyper, rng)
     paths = [franchise.walk(n_levels) for _ in range(n)]
     dishes = np.array([franchise.order_dish(path) for path in paths])
@@ -147,6 +157,9 @@ def _log_dirichlet(log_shapes: NDArray, rng: np.random.Generator) -> NDArray[np.
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # a shape of 0: weight 0
         log_g = np.log(rng.standard_gamma(shapes + 1)) + log_u / shapes
     log_g = np.where(shapes == 0, -np.inf, log_g)
+    if log_g.max() == -np.inf:  # every shape vanishes: all weight on one, in their proportion
+        odds = np.exp(log_shapes - log_shapes.max())
+        log_g[rng.choice(len(odds), p=odds / odds.sum())] = 0.0
     return log_g - np.logaddexp.reduce(log_g)
 
 

@@ -96,6 +96,16 @@ class State(NamedTuple):
         return self.log_weights.shape[1] - 1
 
 
+def with_hyper(state: State, hyper: Hyper) -> State:
+    """`state` with other concentrations; its form (infinite, or finite with K) cannot change."""
+    if hyper.n_components != state.hyper.n_components:
+        raise ValueError(
+            f"hyper has n_components={hyper.n_components!r}, but the state was made with "
+            f"n_components={state.hyper.n_components!r}."
+        )
+    return state._replace(hyper=hyper)
+
+
 def check_state(state: State) -> None:
     """Raise ValueError with the first broken invariant of a state, in words."""
     for holds, sentence in _invariants(state):
@@ -105,13 +115,21 @@ def check_state(state: State) -> None:
 
 def _invariants(state: State):
     """Yield (holds, sentence) pairs; later ones may rely on earlier ones."""
+    for name in ("paths", "components", "parents"):
+        array = getattr(state, name)
+        whole = isinstance(array, np.ndarray) and array.dtype.kind in "iu"
+        yield whole, f"{name} must be an array of whole numbers"
+    for name in ("log_weights", "theta"):
+        array = getattr(state, name)
+        matrix = isinstance(array, np.ndarray) and array.dtype.kind == "f" and array.ndim == 2
+        yield matrix, f"{name} must be a matrix of numbers"
     paths, components, parents = state.paths, state.components, state.parents
     log_weights, k = state.log_weights, state.log_weights.shape[1] - 1
     n_nodes = len(parents)
     yield paths.ndim == 2 and paths.shape[1] >= 2, "paths must be (n, n_levels + 1), n_levels >= 1"
     yield components.shape == (len(paths),), "components must hold one label per path"
     yield log_weights.shape[0] == n_nodes, "log_weights must hold one row per node"
-    yield state.theta.ndim == 2 and len(state.theta) == k, "theta must hold one row per component"
+    yield len(state.theta) == k, "theta must hold one row per component"
     yield bool(((paths >= 0) & (paths < n_nodes)).all()), "a path names a node that does not exist"
     yield bool((paths[:, 0] == 0).all()), "every path must start at the root, node 0"
     yield parents[0] == -1, "the root's parent must be -1"
@@ -131,5 +149,8 @@ def _invariants(state: State):
         yield bool((log_weights[:, -1] == -np.inf).all()), "the finite form has no remainder"
     yield not np.isnan(log_weights).any(), "log_weights holds NaN"
     sums = np.exp(log_weights).sum(axis=1)
-    yield bool(np.allclose(sums, 1, atol=_WEIGHT_TOLERANCE)), "a node's weights must sum to 1"
+    yield (
+        bool(np.allclose(sums, 1, rtol=0, atol=_WEIGHT_TOLERANCE)),
+        "a node's weights must sum to 1",
+    )
     yield bool(np.isfinite(state.theta).all()), "theta must be finite"

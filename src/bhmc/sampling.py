@@ -7,10 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc import _kernels, _workspace
-from bhmc._checks import check_choice, check_functional_data, check_hyper, check_rng
+from bhmc._checks import (
+    check_choice,
+    check_functional_data,
+    check_hyper,
+    check_parameters,
+    check_rng,
+)
 from bhmc._density import log_p_tree
 from bhmc._prior import sample_prior
-from bhmc._state import Hyper, Info, State, check_state
+from bhmc._state import Hyper, Info, State, check_state, with_hyper
 from bhmc.likelihoods import Family, Likelihood, resolve
 
 SAMPLERS = ("gibbs", "mh", "paper")
@@ -25,7 +31,7 @@ def sweep(
     *,
     hyper: Hyper,
     likelihood: str | Likelihood,
-    sampler: str = "gibbs",
+    sampler: str,
     rng: np.random.Generator,
 ) -> tuple[State, Info]:
     """One full sweep: every datum's path and component, then all weights, then all theta.
@@ -40,7 +46,7 @@ def sweep(
         Concentrations, fixed.
     likelihood : str or Likelihood
         The family with its prior H.
-    sampler : {"gibbs", "mh", "paper"}, default="gibbs"
+    sampler : {"gibbs", "mh", "paper"}
         "gibbs" (exact path Gibbs), "mh" (exact, nCRP proposals), or "paper" (Algorithm 2 of the
         paper to the letter, which does not leave the posterior invariant).
     rng : numpy.random.Generator
@@ -52,10 +58,12 @@ def sweep(
     """
     hyper, rng = check_hyper(hyper), check_rng(rng)
     check_sampler(sampler, hyper)
-    X = check_functional_data(X, len(state.paths))
-    state = state._replace(hyper=hyper)
+    X = check_functional_data(X, state)
+    state = with_hyper(state, hyper)
     check_state(state)
-    chain = Chain(state, resolve(likelihood).prepare(X), sampler, rng)
+    family = resolve(likelihood).prepare(X)
+    check_parameters(state, X, family.n_parameters)
+    chain = Chain(state, family, sampler, rng)
     info = chain.sweep()
     return chain.state(), info
 
@@ -65,7 +73,8 @@ def check_sampler(sampler: str, hyper: Hyper) -> str:
     check_choice(sampler, "sampler", SAMPLERS)
     if sampler == "paper" and hyper.n_components is not None:
         raise ValueError(
-            "sampler='paper' exists for the infinite form only: leave n_components unset."
+            "sampler='paper' exists for the infinite form only, not for a fixed number of "
+            "components."
         )
     return sampler
 

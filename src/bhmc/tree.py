@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from bhmc._checks import check_whole
 from bhmc._state import State
 
 
@@ -35,6 +36,11 @@ class Tree:
     def __post_init__(self):
         for field in fields(self):
             getattr(self, field.name).flags.writeable = False
+
+    def __setstate__(self, state):
+        # NumPy forgets the flag when it pickles or copies an array.
+        self.__dict__.update(state)
+        self.__post_init__()
 
     @classmethod
     def from_state(cls, state: State) -> "Tree":
@@ -76,6 +82,9 @@ class Tree:
 
     def labels_at(self, level: int) -> NDArray[np.int64]:
         """(n,) the node of each datum at `level`, numbered 0, 1, ... within the level."""
+        level = check_whole(level, "level", 0)
+        if level > self.n_levels:
+            raise ValueError(f"level must be at most {self.n_levels}, got {level}.")
         first = np.searchsorted(self.levels, level)
         return self.paths[:, level] - first
 
@@ -89,6 +98,7 @@ class Tree:
         max_names : int, default=8
             Members listed in a leaf before the rest are counted.
         """
+        max_names = check_whole(max_names, "max_names", 0)
         if names is not None and len(names) != len(self.paths):
             raise ValueError(f"names must hold {len(self.paths)} names, got {len(names)}.")
         return "\n".join(_lines(self, names, max_names))
@@ -105,14 +115,15 @@ class Tree:
 
 def _ordered_nodes(state: State) -> NDArray[np.int64]:
     """Old ids in their new order: by level, then by parent, larger first, then first member."""
+    levels, sizes = state.levels, state.sizes
     first_member = np.full(len(state.parents), len(state.paths))
     for level in range(state.n_levels + 1):
         np.minimum.at(first_member, state.paths[:, level], np.arange(len(state.paths)))
     rank = np.zeros(len(state.parents), dtype=np.int64)
     order = [np.zeros(1, dtype=np.int64)]
     for level in range(1, state.n_levels + 1):
-        nodes = np.flatnonzero(state.levels == level)
-        keys = (first_member[nodes], -state.sizes[nodes], rank[state.parents[nodes]])
+        nodes = np.flatnonzero(levels == level)
+        keys = (first_member[nodes], -sizes[nodes], rank[state.parents[nodes]])
         nodes = nodes[np.lexsort(keys)]
         rank[nodes] = np.arange(len(nodes))
         order.append(nodes)
@@ -172,5 +183,6 @@ def _describe(tree: Tree, chain: list[int], names: Sequence | None, max_names: i
     if names is None or tree.levels[chain[-1]] < tree.n_levels:
         return text
     listed = ", ".join(str(names[i]) for i in members[:max_names])
-    left = len(members) - max_names
-    return f"{text} {listed}" + (f" and {left} more" if left > 0 else "")
+    if len(members) <= max_names:
+        return f"{text} {listed}"
+    return f"{text} {listed} and {len(members) - max_names} more" if listed else text

@@ -16,7 +16,7 @@ def resolve(likelihood: str | Likelihood, X=None) -> Likelihood:
             raise ValueError(f"likelihood={likelihood!r} is not known; choose one of {names}.")
         family = _BY_NAME[likelihood]
         return family() if X is None else family.scaled_to(X)
-    if not callable(getattr(likelihood, "prepare", None)):
+    if isinstance(likelihood, type) or not callable(getattr(likelihood, "prepare", None)):
         raise TypeError(
             f"likelihood must be a name or an object of bhmc.likelihoods, got {likelihood!r}."
         )

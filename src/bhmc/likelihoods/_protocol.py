@@ -17,6 +17,9 @@ Floats = NDArray[np.float64]
 class Family(Protocol):
     """A likelihood bound to data X (n rows). `theta` is (K, p): a row of parameters a component."""
 
+    n_parameters: int
+    """p."""
+
     def log_table(self, theta: Floats) -> Floats:
         """(n, K): log f(x_n; theta_k)."""
         ...

@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bhmc._checks import check_functional_data, check_hyper, check_parameters
+from bhmc._checks import check_hyper
+from bhmc._data_checks import check_functional_data, check_parameters
 from bhmc._state import Hyper, State, check_state, with_hyper
 from bhmc.likelihoods import Family, Likelihood, resolve
 

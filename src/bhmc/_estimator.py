@@ -6,7 +6,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bhmc._checks import check_hyper, check_matrix, check_n_jobs, check_whole, seed_sequence
+from bhmc._checks import check_hyper, check_n_jobs, check_whole, seed_sequence
+from bhmc._data_checks import check_matrix
 from bhmc._state import Hyper
 from bhmc.likelihoods import Family, resolve
 from bhmc.recorder import Draws, Recorder, best_state, collect

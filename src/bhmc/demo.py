@@ -3,6 +3,7 @@
 import argparse
 import csv
 import json
+import os
 import sys
 import tempfile
 import time
@@ -34,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except _RefusedError as error:
         print(f"bhmc.demo: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # the reader has seen enough; the results are on disk by now
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

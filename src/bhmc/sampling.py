@@ -7,13 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc import _kernels, _workspace
-from bhmc._checks import (
-    check_choice,
-    check_functional_data,
-    check_hyper,
-    check_parameters,
-    check_rng,
-)
+from bhmc._checks import check_choice, check_hyper, check_rng
+from bhmc._data_checks import check_functional_data, check_parameters
 from bhmc._density import log_p_tree
 from bhmc._prior import sample_prior
 from bhmc._state import Hyper, Info, State, check_state, with_hyper

@@ -17,14 +17,13 @@ from bhmc._compile import compiled
 from bhmc._workspace import (
     COMPONENTS_BORN,
     COMPONENTS_DIED,
+    DONE,
+    NEEDS_ROOM,
     NODES_BORN,
     NODES_DIED,
     PATHS_ACCEPTED,
 )
 
-# What a pass returns beside its position; a non-negative number is a component just born.
-DONE = -1
-NEEDS_ROOM = -2
 _NONE = -1
 
 

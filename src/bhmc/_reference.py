@@ -9,13 +9,13 @@ import numpy as np
 from bhmc._workspace import (
     COMPONENTS_BORN,
     COMPONENTS_DIED,
+    DONE,
+    NEEDS_ROOM,
     NODES_BORN,
     NODES_DIED,
     PATHS_ACCEPTED,
 )
 
-DONE = -1
-NEEDS_ROOM = -2
 _NONE = -1
 
 

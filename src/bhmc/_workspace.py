@@ -14,6 +14,10 @@ from bhmc._state import Hyper, State
 # Places in Workspace.events, counted by the kernels and read by `Info`.
 NODES_BORN, NODES_DIED, COMPONENTS_BORN, COMPONENTS_DIED, PATHS_ACCEPTED = range(5)
 
+# What a pass over the data returns beside its position; 0 or more is a component just born.
+DONE = -1
+NEEDS_ROOM = -2
+
 
 class Rates(NamedTuple):
     """The concentrations as kernels want them."""

@@ -167,7 +167,7 @@ class Chain:
     def _pass_over_data(self, order: NDArray[np.int64]) -> None:
         """Redraw every datum; the engine stops where a component is born or room runs out."""
         position, code = 0, 0
-        while code != self._engine.DONE:
+        while code != _workspace.DONE:
             if self._sampler == "gibbs":
                 position, code = self._engine.gibbs_pass(
                     self._ws, self._rates, order, position, self._rng
@@ -176,9 +176,9 @@ class Chain:
                 position, code = self._engine.mh_pass(
                     self._ws, self._rates, order, position, self._literal, self._rng
                 )
-            if code == self._engine.NEEDS_ROOM:
+            if code == _workspace.NEEDS_ROOM:
                 self._make_room()
-            elif code != self._engine.DONE:
+            elif code != _workspace.DONE:
                 founder = int(order[position - 1])
                 self._set_theta(code, self._family.draw_one_theta([founder], self._rng))
 

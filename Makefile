@@ -61,9 +61,9 @@ test: setup lint types ## Check style, imports and types, then run all tests but
 	@echo "Running the tests."
 	@$(BIN)/python -m pytest
 
-exact: setup ## Run the long exactness tests (40,000 draws each)
-	@echo "Running the long exactness tests; this takes a while."
-	@$(BIN)/python -m pytest -m exact_long -s
+exact: setup ## Run the whole exactness ladder, the long tests (40,000 draws each) included
+	@echo "Running the exactness ladder with its long tests; this takes half an hour."
+	@$(BIN)/python -m pytest -m '' -s tests/exact tests/mutants tests/test_twin.py
 
 lint: setup ## Check style, formatting and the direction of imports
 	@echo "Checking style, formatting and the direction of imports."

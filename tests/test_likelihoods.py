@@ -314,3 +314,30 @@ def test_prepare_does_not_keep_or_change_the_data():
     np.testing.assert_array_equal(X, before)
     X[:] = 0
     np.testing.assert_array_equal(family.log_table(before[:2]), table)
+
+
+@pytest.mark.parametrize("which", ["sigma2", "sigma0"])
+def test_units_far_apart_do_not_turn_variances_negative(which):
+    """Covariances in units 1e8 apart: generalised eigenvalues would come out negative, then NaN."""
+    rng = np.random.default_rng(3)
+    root = rng.standard_normal((3, 3))
+    units = np.diag([1e-4, 1.0, 1e4])
+    covariance = units @ (root @ root.T + np.eye(3)) @ units
+    X = rng.standard_normal((40, 3))
+    family = Gaussian(**{which: covariance}).prepare(X)
+    theta = family.draw_theta(np.arange(40) % 4, 4, rng)
+    other = np.eye(3)
+    sigma, sigma0 = (covariance, other) if which == "sigma2" else (other, covariance)
+    assert np.isfinite(theta).all()
+    covariance_of = stats.Covariance.from_cholesky  # SciPy's own way refuses such a matrix
+    noise, both = (covariance_of(np.linalg.cholesky(m)) for m in (sigma, sigma + sigma0))
+    marginal = stats.multivariate_normal(np.zeros(3), both).logpdf(X)
+    np.testing.assert_allclose(family.log_marginal(), marginal, rtol=1e-6)
+    table = np.transpose([stats.multivariate_normal(mean, noise).logpdf(X) for mean in theta])
+    np.testing.assert_allclose(family.log_table(theta), table, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("sigma2", "sigma0"), [(1e200, 1e-200), (1e-200, 1e200)])
+def test_a_ratio_beyond_a_double_is_refused(sigma2, sigma0):
+    with pytest.raises(ValueError, match="sigma0 and sigma2 are too far apart"):
+        Gaussian(sigma2=sigma2, sigma0=sigma0).prepare(np.zeros((2, 1)))

@@ -251,8 +251,8 @@ def test_wrong_number_of_names(n_names):
 
 def test_a_chain_is_one_line():
     state = state_of([[0, 1, 2, 3]] * 3, [0, 0, 0], [-1, 0, 1, 2])
-    assert str(Tree.from_state(state)) == "[0 > 1 > 2 > 3] 3 (c0: 3)"
-    assert Tree.from_state(state).to_text("abc") == "[0 > 1 > 2 > 3] 3 (c0: 3) a, b, c"
+    assert str(Tree.from_state(state)) == "[root > 1 > 2 > 3] 3 (c0: 3)"
+    assert Tree.from_state(state).to_text("abc") == "[root > 1 > 2 > 3] 3 (c0: 3) a, b, c"
 
 
 def test_many_components_are_cut_short():
@@ -280,7 +280,7 @@ def test_every_line_of_random_trees():
             if title.startswith("root"):
                 named.append(0)
                 continue
-            ids, size = title[1:].split("] ")
+            ids, size = title[1:].replace("root", "0").split("] ")
             chain = [int(node) for node in ids.split(" > ")]
             named += chain
             assert (tree.sizes[chain] == int(size)).all()

@@ -31,6 +31,19 @@ def test_same_draws(sampler, n_components, n, n_levels):
         np.testing.assert_allclose(fast[2], slow[2], rtol=1e-9)
 
 
+@pytest.mark.parametrize("numbers", [(0.05, 0.2, 5.0), (5.0, 4.0, 0.05), (20.0, 30.0, 2.0)])
+@pytest.mark.parametrize(("sampler", "n_components"), CASES)
+def test_same_draws_in_the_corners(sampler, n_components, numbers):
+    setting = Setting(n_components, n=12, n_levels=2, numbers=numbers)
+    for seed in range(3):
+        state, X = setting.prior_draw(np.random.default_rng(seed))
+        fast = _run(setting, state, X, sampler, _kernels, seed, 4)
+        slow = _run(setting, state, X, sampler, _reference, seed, 4)
+        assert fast[1] == slow[1]
+        np.testing.assert_array_equal(fast[0].paths, slow[0].paths)
+        np.testing.assert_array_equal(fast[0].components, slow[0].components)
+
+
 def test_room_runs_out_and_is_made(monkeypatch):
     """A crowded start outgrows the workspace in mid-sweep; the draws do not depend on its size."""
     from bhmc import _workspace

@@ -38,7 +38,7 @@ def log_p_weights(state: State, hyper: Hyper) -> float:
     log_weights = state.log_weights[:, :-1] if finite else state.log_weights
     root = log_weights[0]
     if finite:
-        shapes = np.full(len(root), np.log(hyper.gamma0 / len(root)))
+        shapes = np.full(len(root), np.log(hyper.gamma0) - np.log(len(root)))
         log_p = log_dirichlet_pdf(root, shapes).sum()
     else:
         log_p = state.n_components * np.log(hyper.gamma0) - root[:-1].sum()
@@ -82,7 +82,8 @@ def log_joint(state: State, X, *, hyper: Hyper, likelihood: str | Likelihood) ->
     hyper : Hyper
         Concentrations.
     likelihood : str or Likelihood
-        The family with its prior H.
+        The family with its prior H. A name stands for the family's own numbers ("gaussian" is
+        `Gaussian(1, 0, 1)`): only `BHMC` takes scales from data.
     """
     hyper, X = check_hyper(hyper), check_functional_data(X, state)
     state = with_hyper(state, hyper)

@@ -36,7 +36,8 @@ class BHMC(ClusterMixin, BaseEstimator):
     gamma : float, default=0.5
         How closely a node's mixture follows its parent's; small values give pure nodes.
     fixed_components : int, optional
-        Use the finite form of the model with exactly this many components.
+        Use the finite form of the model with exactly this many components (`Hyper.n_components`;
+        scikit-learn has its own use for that name in an estimator).
     sampler : {"gibbs", "mh", "paper"}, default="gibbs"
         "gibbs" and "mh" are exact; "paper" is the published algorithm to the letter, which is not.
     n_warmup : int, default=200

@@ -485,5 +485,5 @@ def set_root_shapes(ws, rates, log_shapes):
         log_shapes[:-1] = -math.inf
         log_shapes[-1] = math.log(rates.gamma0)
     else:
-        log_shapes[:-1] = math.log(rates.gamma0 / rates.n_fixed)
+        log_shapes[:-1] = math.log(rates.gamma0) - math.log(rates.n_fixed)
         log_shapes[-1] = -math.inf

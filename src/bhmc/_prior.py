@@ -47,7 +47,8 @@ def sample_prior(
     hyper : Hyper
         Concentrations. Its `n_components` selects the finite form too.
     likelihood : str or Likelihood
-        The family with its prior H.
+        The family with its prior H. A name stands for the family's own numbers ("gaussian" is
+        `Gaussian(1, 0, 1)`): only `BHMC` takes scales from data.
     rng : numpy.random.Generator
         Where all randomness comes from.
     n_features : int, default=1
@@ -62,10 +63,10 @@ def sample_prior(
     n, n_levels = check_whole(n, "n", 1), check_whole(n_levels, "n_levels", 1)
     n_features, rng = check_whole(n_features, "n_features", 1), check_rng(rng)
     hyper = _with_form(hyper, n_components)
-    if hyper.gamma0 > _LARGEST_GAMMA0:
+    if hyper.n_components is None and hyper.gamma0 > _LARGEST_GAMMA0:
         raise ValueError(
-            f"gamma0 must be at most {_LARGEST_GAMMA0:g} to draw from the prior, "
-            f"got {hyper.gamma0!r}."
+            f"gamma0 must be at most {_LARGEST_GAMMA0:g}, because the prior is drawn by breaking "
+            f"some 70 gamma0 sticks, got {hyper.gamma0!r}."
         )
     likelihood = resolve(likelihood)
     # No rows, no randomness: the family's own checks, before any work.
@@ -109,7 +110,7 @@ class _Franchise:
         if k is None:
             root = _log_sticks(hyper.gamma0, rng)
         else:
-            root = _log_dirichlet(np.full(k, np.log(hyper.gamma0 / k)), rng)
+            root = _log_dirichlet(np.full(k, np.log(hyper.gamma0) - np.log(k)), rng)
         self.log_beta: dict[_Node, NDArray[np.float64]] = {(): root}
 
     def walk(self, n_levels: int) -> _Node:

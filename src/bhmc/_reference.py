@@ -164,7 +164,7 @@ def _log_prior_shapes(ws, rates, z):
         up = ws.parent[z]
         return np.log(rates.gamma) + np.append(ws.log_beta[up], ws.log_rest[up])
     if rates.n_fixed:
-        return np.append(np.full(columns, np.log(rates.gamma0 / rates.n_fixed)), -np.inf)
+        return np.append(np.full(columns, np.log(rates.gamma0) - np.log(rates.n_fixed)), -np.inf)
     return np.append(np.full(columns, -np.inf), np.log(rates.gamma0))
 
 

@@ -19,6 +19,10 @@ class Draws(NamedTuple):
     n_components: NDArray[np.int64]
     """Components that exist."""
 
+    def __repr__(self) -> str:
+        n_chains, n_draws = self.log_likelihood.shape
+        return f"Draws({n_chains} chains x {n_draws} draws of {', '.join(self._fields)})"
+
 
 class Recorder:
     """Listens to a chain: hand `on_draw` to `sampling.run`."""
@@ -31,6 +35,8 @@ class Recorder:
     def on_draw(self, chain: Chain, info: Info) -> None:
         """Note the draw's numbers; keep its state if none before it was more likely."""
         log_likelihood = chain.log_likelihood()
+        if np.isnan(log_likelihood):
+            raise ArithmeticError("a draw has no likelihood: its numbers are beyond a double.")
         self.rows.append((log_likelihood, chain.n_nodes, chain.n_components))
         if self.best is None or log_likelihood > self.best_log_likelihood:
             self.best, self.best_log_likelihood = chain.state(), log_likelihood

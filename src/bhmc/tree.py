@@ -1,6 +1,6 @@
 """`Tree`: a hierarchy as immutable arrays in one id space, printable as text."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -88,19 +88,25 @@ class Tree:
         first = np.searchsorted(self.levels, level)
         return self.paths[:, level] - first
 
-    def to_text(self, names: Sequence | None = None, *, max_names: int = 8) -> str:
-        """The tree as lines of text; chains of single children share a line.
+    def to_text(self, names: Iterable | None = None, *, max_names: int = 8) -> str:
+        """The tree as lines of text, a node a line.
+
+        `[5 > 14] 58 (c0: 43, c4: 15)` is node 5 with its only child 14: 58 data, 43 of them in
+        component 0 and 15 in component 4. Node numbers are those of `paths`; lines with more
+        than five components end in `...`.
 
         Parameters
         ----------
-        names : sequence of length n, optional
+        names : iterable of length n, optional
             What to call each datum; given, every leaf lists its members.
         max_names : int, default=8
             Members listed in a leaf before the rest are counted.
         """
         max_names = check_whole(max_names, "max_names", 0)
-        if names is not None and len(names) != len(self.paths):
-            raise ValueError(f"names must hold {len(self.paths)} names, got {len(names)}.")
+        if names is not None:
+            names = list(names)  # by position, whatever index a frame's column has
+            if len(names) != len(self.paths):
+                raise ValueError(f"names must hold {len(self.paths)} names, got {len(names)}.")
         return "\n".join(_lines(self, names, max_names))
 
     def __str__(self) -> str:
@@ -178,7 +184,8 @@ def _describe(tree: Tree, chain: list[int], names: Sequence | None, max_names: i
     order = np.lexsort((labels, -counts))
     parts = ", ".join(f"c{labels[i]}: {counts[i]}" for i in order[:5])
     more = ", ..." if len(labels) > 5 else ""
-    title = "root" if chain == [0] else "[" + " > ".join(str(node) for node in chain) + "]"
+    title = " > ".join("root" if node == 0 else str(node) for node in chain)
+    title = title if chain == [0] else f"[{title}]"
     text = f"{title} {len(members)} ({parts}{more})"
     if names is None or tree.levels[chain[-1]] < tree.n_levels:
         return text

@@ -8,6 +8,7 @@ correlation. Pairing removes most of the noise: this is the sharpest test of the
 
 import numpy as np
 
+from tests.exact.alarm import z_of
 from tests.exact.geweke import Setting, statistics
 
 STAGES = ("redraw_data", "redraw_weights", "redraw_theta", "sweep")
@@ -22,5 +23,4 @@ def paired_z(setting: Setting, sampler: str, stage: str, n_draws: int, rng, **en
         getattr(chain, stage)()
         changes.append(statistics(chain.state(), X) - statistics(state, X))
     changes = np.array(changes)
-    error = changes.std(axis=0, ddof=1) / np.sqrt(n_draws)
-    return np.divide(changes.mean(axis=0), error, out=np.zeros_like(error), where=error > 0)
+    return z_of(changes.mean(axis=0), changes.std(axis=0, ddof=1) / np.sqrt(n_draws))

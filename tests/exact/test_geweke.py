@@ -81,12 +81,13 @@ def _long_scores(sampler, form, prior_draws) -> np.ndarray:
             for seed in LONG_SEEDS
         ]
     )
-    print(f"\n{sampler}, {form} form, {LONG} draws, {scores.size} checks:")
-    print(f"largest |z| {np.abs(scores).max():.1f}\n{_table(*scores)}")
+    print(f"\n{sampler}, {form} form, {LONG} draws: z for each seed, and the largest")
+    largest = np.take_along_axis(scores, np.abs(scores).argmax(axis=0)[None], axis=0)
+    print(f"{_table(*scores, *largest)}\nlargest |z| {np.abs(scores).max():.1f}")
     return scores
 
 
 def _table(*scores: np.ndarray) -> str:
-    """One line per statistic, a column of z per seed."""
+    """One line per statistic, a column for each row of scores."""
     rows = zip(STATISTICS, np.transpose(scores), strict=True)
     return "\n".join(f"{name:<46}" + " ".join(f"{z:7.1f}" for z in row) for name, row in rows)

@@ -102,6 +102,20 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        "alpha forgotten in the weight of a new branch",
+        "gibbs",
+        "redraw_data",
+        None,
+        (("math.log(rates.alpha / (", "math.log(1.0 / ("),),
+    ),
+    Mutant(
+        "alpha forgotten in the proposal",
+        "mh",
+        "redraw_data",
+        None,
+        (("rng.random() * (ws.n_under[z] + rates.alpha)", "rng.random() * (ws.n_under[z] + 1.0)"),),
+    ),
+    Mutant(
         "a Hastings term that does not cancel",
         "mh",
         "redraw_data",
@@ -152,7 +166,7 @@ MUTANTS = (
         "gibbs",
         "redraw_weights",
         4,
-        (("math.log(rates.gamma0 / rates.n_fixed)", "math.log(rates.gamma0)"),),
+        (("math.log(rates.gamma0) - math.log(rates.n_fixed)", "math.log(rates.gamma0)"),),
     ),
     Mutant(
         "a remainder broken with its parent's remainder before the break",

@@ -12,6 +12,9 @@ from bhmc.likelihoods._protocol import Floats
 # Beyond this the square of a scaled value is no longer a finite number.
 _LARGEST_SCALED = 1e150
 
+# The ratio of prior variance to noise must be a number whose reciprocal is finite.
+_SMALLEST_RATIO = 1e-300
+
 # A squared distance this small beside its terms has lost too many digits.
 _CANCELLED = 1e-6
 
@@ -70,7 +73,7 @@ class Gaussian:
 class GaussianFamily:
     """The conditionals of `Gaussian` for given data.
 
-    A holds generalised eigenvectors: A Sigma A' = I and A Sigma0 A' = diag(d). In the coordinates
+    A diagonalises both covariances: A Sigma A' = I and A Sigma0 A' = diag(d). In the coordinates
     y = A (x - mu0) and m = A (theta - mu0) every entry is on its own: y ~ N(m, 1), m ~ N(0, d). So
     one set of scalar formulas serves scalar, diagonal and full covariances.
     """
@@ -82,6 +85,10 @@ class GaussianFamily:
         sigma0 = check_covariance(likelihood.sigma0, n_features, "sigma0")
         self._axes = _Axes(sigma, sigma0)
         self._prior_variance = self._axes.prior_variance
+        if not (
+            _SMALLEST_RATIO < self._prior_variance.min() <= self._prior_variance.max() < np.inf
+        ):
+            raise ValueError("sigma0 and sigma2 are too far apart: their ratio is beyond a double.")
         self._y = self._axes.enter(X - self._mu0)
         if not np.abs(self._y).max() < _LARGEST_SCALED:
             raise ValueError(
@@ -141,14 +148,19 @@ class _Axes:
     def __init__(self, sigma: Floats, sigma0: Floats):
         if sigma.ndim == sigma0.ndim == 1:
             self._scale = np.sqrt(sigma)
-            self.prior_variance = sigma0 / sigma
+            with np.errstate(over="ignore", under="ignore"):  # refused by the family, in words
+                self.prior_variance = sigma0 / sigma
             self.log_det_sigma = np.log(sigma).sum()
             return
-        sigma, sigma0 = _matrix(sigma), _matrix(sigma0)
+        # Singular values of root(Sigma)^-1 root(Sigma0): their squares, d, cannot turn negative
+        # however far apart the two covariances are, as generalised eigenvalues can.
+        root, root0 = (np.linalg.cholesky(_matrix(covariance)) for covariance in (sigma, sigma0))
+        turn, singular, _ = np.linalg.svd(linalg.solve_triangular(root, root0, lower=True))
         self._scale = None
-        self.prior_variance, vectors = linalg.eigh(sigma0, sigma)
-        self._enter, self._leave = vectors, vectors.T @ sigma
-        self.log_det_sigma = np.linalg.slogdet(sigma)[1]
+        self.prior_variance = singular**2
+        self._enter = linalg.solve_triangular(root, turn, lower=True, trans="T")
+        self._leave = (root @ turn).T
+        self.log_det_sigma = 2 * np.log(np.diag(root)).sum()
 
     def enter(self, rows: Floats) -> Floats:
         """Rows r of data coordinates to A r."""

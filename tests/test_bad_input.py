@@ -375,8 +375,10 @@ def test_unknown_sampler(entry):
 
 def test_the_published_sampler_has_no_finite_form():
     refused(fit(sampler="paper", fixed_components=3), ValueError, "sampler='paper'", "components")
-    finite = HYPER._replace(n_components=3)
-    refused(sweep(sampler="paper", hyper=finite), ValueError, "sampler='paper'", "components")
+    state, X = sample_prior(n_components=3)()
+    for hyper in (HYPER, state.hyper):  # without n_components the state's own form counts
+        entry = sweep(X, state, sampler="paper", hyper=hyper)
+        refused(entry, ValueError, "sampler='paper'", "components")
 
 
 @pytest.mark.parametrize("entry", [*ON_DATA, sample_prior])

@@ -470,3 +470,17 @@ def test_vanishing_concentrations(sampler, n_components):
         for seed in range(5):
             state, _ = swept(state, X, seed, sampler)
             check_state(state)
+
+
+@pytest.mark.parametrize("sampler", ["gibbs", "mh"])
+def test_a_finite_state_keeps_its_form_without_being_told(sampler):
+    """`sample_prior(n_components=K)` makes a finite state; the same `Hyper` serves to sweep it."""
+    hyper = Hyper(0.7, 1.1, 0.6)
+    settings = {"hyper": hyper, "likelihood": Gaussian()}
+    state, X = bhmc.sample_prior(
+        5, n_levels=2, n_components=3, rng=np.random.default_rng(0), **settings
+    )
+    state, _ = bhmc.sweep(state, X, sampler=sampler, rng=np.random.default_rng(1), **settings)
+    assert state.hyper.n_components == state.n_components == 3
+    told = bhmc.log_joint(state, X, hyper=state.hyper, likelihood=Gaussian())
+    assert bhmc.log_joint(state, X, **settings) == told

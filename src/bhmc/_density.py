@@ -28,12 +28,13 @@ def log_p_tree(parents: NDArray, sizes: NDArray, levels: NDArray, alpha: float) 
     )
 
 
-def log_p_weights(state: State, hyper: Hyper) -> float:
+def log_p_weights(state: State) -> float:
     """log p(B): the root's weights, and beta_z ~ Dir(gamma beta_pa) for every other node.
 
     Infinite form, for the K occupied components as an unordered set:
     gamma0^K beta*_root^(gamma0 - 1) prod_k beta_root,k^-1. Finite form: Dir(gamma0 / K, ...).
     """
+    hyper = state.hyper
     finite = hyper.n_components is not None
     log_weights = state.log_weights[:, :-1] if finite else state.log_weights
     root = log_weights[0]
@@ -92,7 +93,7 @@ def log_joint(state: State, X, *, hyper: Hyper, likelihood: str | Likelihood) ->
     check_parameters(state, X, family.n_parameters)
     return (
         log_likelihood(state, family)
-        + log_p_weights(state, hyper)
+        + log_p_weights(state)
         + float(family.log_prior(state.theta).sum())
     )
 

@@ -97,7 +97,9 @@ class State(NamedTuple):
 
 
 def with_hyper(state: State, hyper: Hyper) -> State:
-    """`state` with other concentrations; its form (infinite, or finite with K) cannot change."""
+    """`state` with other concentrations; its form stays (no `n_components` means its own)."""
+    if hyper.n_components is None:
+        hyper = hyper._replace(n_components=state.hyper.n_components)
     if hyper.n_components != state.hyper.n_components:
         raise ValueError(
             f"hyper has n_components={hyper.n_components!r}, but the state was made with "

@@ -53,9 +53,9 @@ def sweep(
     state, info : State, Info
     """
     hyper, rng = check_hyper(hyper), check_rng(rng)
-    check_sampler(sampler, hyper)
     X = check_functional_data(X, state)
     state = with_hyper(state, hyper)
+    check_sampler(sampler, state.hyper)
     check_state(state)
     family = resolve(likelihood).prepare(X)
     check_parameters(state, X, family.n_parameters)

@@ -19,7 +19,7 @@ _SMALLEST_RATIO = 1e-300
 _CANCELLED = 1e-6
 
 # Share of a column's variance taken to lie within components, where the user does not say: that of
-# two equal groups whose means are four standard deviations apart, 1 / (1 + 4). Not fitted to data.
+# two equal groups whose means are four standard deviations apart, 1 / (1 + 4).
 _NOISE_SHARE = 0.2
 
 

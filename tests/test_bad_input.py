@@ -13,13 +13,17 @@ from bhmc.likelihoods import Gaussian
 
 GOOD = np.random.default_rng(0).normal(size=(6, 2))
 HYPER = Hyper(1.0, 1.0, 1.0)
-STATE, _ = bhmc.sample_prior(
-    6,
-    n_levels=2,
-    hyper=HYPER,
-    likelihood="gaussian",
-    rng=np.random.default_rng(0),
-    n_features=2,
+STATE, FINITE_STATE = (
+    bhmc.sample_prior(
+        6,
+        n_levels=2,
+        hyper=HYPER,
+        likelihood="gaussian",
+        rng=np.random.default_rng(0),
+        n_features=2,
+        n_components=n_components,
+    )[0]
+    for n_components in (None, 3)
 )
 
 
@@ -375,9 +379,8 @@ def test_unknown_sampler(entry):
 
 def test_the_published_sampler_has_no_finite_form():
     refused(fit(sampler="paper", fixed_components=3), ValueError, "sampler='paper'", "components")
-    state, X = sample_prior(n_components=3)()
-    for hyper in (HYPER, state.hyper):  # without n_components the state's own form counts
-        entry = sweep(X, state, sampler="paper", hyper=hyper)
+    for hyper in (HYPER, FINITE_STATE.hyper):  # without n_components the state's own form counts
+        entry = sweep(GOOD, FINITE_STATE, sampler="paper", hyper=hyper)
         refused(entry, ValueError, "sampler='paper'", "components")
 
 

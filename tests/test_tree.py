@@ -305,9 +305,9 @@ def test_a_very_deep_tree():
     paths = [[0, *one], [0, *two], [0, *one]]
     parents = np.concatenate([[-1, 0, 0], np.arange(1, 2 * depth - 1)])
     state = state_of(paths, [0, 1, 0], parents)
-    start = time.perf_counter()
+    start = time.process_time()
     lines = Tree.from_state(state).to_text(["a", "b", "c"]).splitlines()
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     assert len(lines) == 3
     assert lines[0] == "root 3 (c0: 2, c1: 1)"
     assert lines[1].endswith("> 5999] 2 (c0: 2) a, c")
@@ -336,9 +336,9 @@ def test_a_very_wide_tree():
     paths = np.column_stack([np.zeros(n, dtype=int), np.arange(n) // 10 + 1, np.arange(n) + 2001])
     parents = np.concatenate([[-1], np.zeros(2000, dtype=int), np.arange(n) // 10 + 1])
     state = state_of(paths, np.zeros(n, dtype=int), parents)
-    start = time.perf_counter()
+    start = time.process_time()
     lines = str(Tree.from_state(state)).splitlines()
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     assert len(lines) == 22_001
     assert lines[-1] == "    └── [22000] 1 (c0: 1)"
     assert seconds < 10, f"{seconds:.1f} s"

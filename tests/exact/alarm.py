@@ -1,9 +1,9 @@
 """One alarm for all statistical checks, with one failure rate for the whole suite.
 
 A check compares a statistic with its exact law and fails beyond |z| = 4, or below the tail
-probability of that z, 6.3e-5. `make test` makes fewer than SUITE_CHECKS checks, so on fresh seeds
-it would fail by chance less than one time in ten (SUITE_RATE); pytest's summary counts them. Seeds
-are written down; BHMC_SOAK_SEED=k shifts every one of them, for soak runs.
+probability of that z, 6.3e-5. On fresh seeds the suite may fail by chance one time in ten
+(SUITE_RATE), so it may make SUITE_CHECKS checks: pytest counts them, and `make test` fails if there
+are more. Seeds are written down; BHMC_SOAK_SEED=k shifts every one of them, for soak runs.
 """
 
 import os
@@ -13,8 +13,8 @@ from scipy import stats
 
 Z_LIMIT = 4.0
 P_LIMIT = 2 * stats.norm.sf(Z_LIMIT)
-SUITE_CHECKS = 1_500
-SUITE_RATE = SUITE_CHECKS * P_LIMIT
+SUITE_RATE = 0.1
+SUITE_CHECKS = int(SUITE_RATE / P_LIMIT)
 
 N_BATCHES = 100
 # The same tail where the whole standard error comes from batches: Student's t with 99 degrees.
@@ -25,6 +25,11 @@ _ROUNDING = 1e-12
 
 SOAK_SEED = int(os.environ.get("BHMC_SOAK_SEED", "0"))
 checks_made = 0
+
+
+def over_budget() -> bool:
+    """Whether so many checks were made that chance fails them more often than SUITE_RATE."""
+    return checks_made > SUITE_CHECKS
 
 
 def rng_for(seed: int) -> np.random.Generator:

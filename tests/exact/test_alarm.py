@@ -46,5 +46,7 @@ def test_chi_square_p_is_uniform_and_notices_a_missing_state():
     assert alarm.chi_square_p(visits, probabilities) < alarm.P_LIMIT
 
 
-def test_the_suite_stays_within_its_rate():
-    assert alarm.SUITE_RATE < 0.1
+def test_too_many_checks_are_noticed(monkeypatch):
+    assert not alarm.over_budget()
+    monkeypatch.setattr(alarm, "checks_made", alarm.SUITE_CHECKS + 1)
+    assert alarm.over_budget()

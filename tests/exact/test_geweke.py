@@ -6,6 +6,7 @@ import pytest
 import bhmc
 from tests.exact.alarm import Z_LIMIT, rng_for, z_scores
 from tests.exact.geweke import STATISTICS, Setting, from_prior, from_sweeps
+from tests.mutants.mutants import build, find
 
 FORMS = {"infinite": None, "finite": 4}
 EXACT = [("gibbs", "infinite"), ("mh", "infinite"), ("gibbs", "finite"), ("mh", "finite")]
@@ -43,6 +44,17 @@ def test_the_published_sampler_fails(prior_draws):
     chain = from_sweeps(Setting(), "paper", SHORT, rng_for(3))
     z = z_scores(prior_draws("infinite", SHORT), chain)
     assert np.abs(z).max() > PAPER_Z_SHORT, _table(z)
+
+
+@pytest.mark.parametrize(
+    "name", ["raw counts in inner weights", "a Hastings term that does not cancel"]
+)
+def test_mutants_fail(name, prior_draws):
+    mutant = find(name)
+    engine = build(mutant.edits)
+    chain = from_sweeps(Setting(), mutant.sampler, SHORT, rng_for(5), engine=engine)
+    z = z_scores(prior_draws("infinite", SHORT), chain)
+    assert np.abs(z).max() > Z_LIMIT, _table(z)
 
 
 def test_the_published_sampler_has_no_finite_form():

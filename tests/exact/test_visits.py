@@ -9,6 +9,7 @@ import bhmc
 from bhmc.sampling import Chain
 from tests.exact import enumeration as en
 from tests.exact.alarm import P_LIMIT, T_LIMIT, chi_square_p, rng_for, z_scores
+from tests.mutants.mutants import build, find
 
 NUMBERS = {"alpha": 0.9, "gamma0": 1.3, "gamma": 0.7, "sigma2": 0.6, "mu0": 0.1, "sigma0": 1.4}
 DATA = np.array([[-1.1], [0.2], [1.4], [0.5]])
@@ -38,8 +39,8 @@ class _Problem:
         )
         return bhmc.State(**exact._asdict(), hyper=self.hyper)
 
-    def chain(self, state, sampler, rng) -> Chain:
-        return Chain(state, self._family, sampler, rng)
+    def chain(self, state, sampler, rng, **engine) -> Chain:
+        return Chain(state, self._family, sampler, rng, **engine)
 
     def visited(self, chain) -> int:
         state = chain.state()
@@ -52,13 +53,25 @@ class _Problem:
 @pytest.mark.parametrize(("n", "n_levels", "n_components"), CASES)
 def test_one_sweep_from_exact_draws(n, n_levels, n_components, sampler):
     """Independent starts, so the visits after one sweep are a plain multinomial sample."""
-    problem, rng = _Problem(n, n_levels, n_components), rng_for(31)
+    assert _one_sweep_p(_Problem(n, n_levels, n_components), sampler) > P_LIMIT
+
+
+@pytest.mark.parametrize("name", ["new branches forgotten", "a Hastings term that does not cancel"])
+def test_one_sweep_of_a_mutant_is_noticed(name):
+    mutant = find(name)
+    p = _one_sweep_p(_Problem(3, 2, None), mutant.sampler, engine=build(mutant.edits))
+    assert p < P_LIMIT
+
+
+def _one_sweep_p(problem, sampler, **engine) -> float:
+    """P value of the visits after one sweep from 3,000 exact draws."""
+    rng = rng_for(31)
     visits = np.zeros(len(problem.number))
     for key in en.draw_key(problem.posterior, rng, 3_000):
-        chain = problem.chain(problem.exact_state(key, rng), sampler, rng)
+        chain = problem.chain(problem.exact_state(key, rng), sampler, rng, **engine)
         chain.sweep()
         visits[problem.visited(chain)] += 1
-    assert chi_square_p(visits, problem.probabilities) > P_LIMIT
+    return chi_square_p(visits, problem.probabilities)
 
 
 @pytest.mark.parametrize("sampler", ["gibbs", "mh"])

@@ -23,6 +23,11 @@ class Mutant(NamedTuple):
     edits: tuple[tuple[str, str], ...]
 
 
+def find(name: str) -> Mutant:
+    """The first mutant of that name."""
+    return next(mutant for mutant in MUTANTS if mutant.name == name)
+
+
 def build(edits: tuple[tuple[str, str], ...]) -> ModuleType:
     """A module like `_kernels` with `edits` made; each must fit exactly one place."""
     source = Path(_kernels.__file__).read_text(encoding="utf-8")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import integrate, stats
 
 import bhmc
 from bhmc import _kernels
@@ -57,12 +58,33 @@ def test_the_map_names_real_functions_and_tests():
         assert (ROOT / test).exists(), test
 
 
-def test_the_contributed_likelihood_is_exact():
-    """The skeleton in CONTRIBUTING is a whole family, and leaves the joint law alone."""
+def contributed_likelihood():
+    """The skeleton in CONTRIBUTING."""
     code = re.findall(r"```python\n(.*?)```", PAGES[1].read_text(encoding="utf-8"), re.DOTALL)[0]
     names: dict = {}
     exec(code, names)
+    return names["Poisson"](shape=2.0, rate=1.5)
+
+
+def test_the_contributed_likelihood_is_exact():
+    """The skeleton in CONTRIBUTING is a whole family, and leaves the joint law alone."""
     setting = Setting(n=5, n_levels=2)
-    setting.likelihood = names["Poisson"](shape=2.0, rate=1.5)
+    setting.likelihood = contributed_likelihood()
     z = paired_z(setting, "gibbs", "sweep", 1_500, rng_for(71))
     assert np.abs(z).max() < Z_LIMIT
+
+
+def test_the_contributed_likelihood_has_true_densities():
+    """f is SciPy's, and f* the integral of f over H."""
+    X = np.array([[0.0], [1.0], [7.0]])
+    family = contributed_likelihood().prepare(X)
+    assert isinstance(family, bhmc.likelihoods.Family)
+    theta = np.array([[0.2], [3.0]])
+    np.testing.assert_allclose(family.log_table(theta), stats.poisson.logpmf(X, theta.T))
+
+    def integrand(theta):
+        theta = np.array([[theta]])
+        return np.exp(family.log_table(theta)[:, 0] + family.log_prior(theta))
+
+    value, _ = integrate.quad_vec(integrand, 1e-12, 60)
+    np.testing.assert_allclose(family.log_marginal(), np.log(value), rtol=1e-7)

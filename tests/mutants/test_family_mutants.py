@@ -13,23 +13,34 @@ SETTING = {"n": 5, "n_levels": 2, "sigma2": 0.3}
 
 
 class _MarginalForgetsThePrior(GaussianFamily):
-    def log_marginal(self):
-        return self._log_scale - 0.5 * (self._y**2).sum(axis=1)
+    def log_new(self):
+        mu0 = self._centre + self._axes.leave(self._prior_mean[None, :])
+        return self.log_table(mu0)[:, 0] - self.log_base()
 
 
 class _NewThetaFromThePrior(GaussianFamily):
-    def draw_one_theta(self, rows, rng):
-        return super().draw_one_theta([], rng)
+    def draw_theta(self, sums, rng):
+        """Where the data are redrawn, theta is drawn for founders only."""
+        return super().draw_theta(np.zeros_like(sums), rng)
 
 
 class _OneDatumTooMany(GaussianFamily):
-    def _draw(self, sizes, sums, rng):
-        return super()._draw(sizes + 1, sums, rng)
+    def draw_theta(self, sums, rng):
+        one = np.zeros(self.n_statistics)
+        one[-1] = 1
+        return super().draw_theta(sums + one, rng)
 
 
 class _TableWithTwiceTheVariance(GaussianFamily):
-    def log_table(self, theta):
-        return 0.5 * super().log_table(theta)
+    def fill(self, rows, statistics, natural, out):
+        super().fill(rows, statistics, natural, out)
+        base = self.log_base()[rows, None]
+        out[:] = 0.5 * (out + base) - base
+
+
+class _MarginalForgetsTheBase(GaussianFamily):
+    def log_new(self):
+        return super().log_new() + self.log_base()
 
 
 @pytest.mark.parametrize(
@@ -39,6 +50,7 @@ class _TableWithTwiceTheVariance(GaussianFamily):
         (_NewThetaFromThePrior, "redraw_data"),
         (_OneDatumTooMany, "redraw_theta"),
         (_TableWithTwiceTheVariance, "redraw_data"),
+        (_MarginalForgetsTheBase, "redraw_data"),
     ],
 )
 def test_wrong_family_is_rejected(family, stage):

@@ -1,11 +1,20 @@
 """What every likelihood family offers, and nothing more.
 
 A `Likelihood` is a setting: what a user writes. `prepare(X)` checks it against data and returns a
-`Family`: the same setting with the data in the form that makes each conditional cheap. Samplers see
-only the `Family`; the forward simulator sees only `sample_theta` and `sample_data`, which share no
-code with it, so that joint tests can see an error on either side.
+`Family`: the same setting bound to the data. Samplers see only the `Family`; the forward simulator
+sees only `sample_theta` and `sample_data`, which share no code with it, so that joint tests can see
+an error on either side.
+
+Families are exponential families:
+
+    log f(x; theta) = eta(theta) . t(x) + h(x),
+
+where t(x), the sufficient statistics, end with the number 1. So a table of log likelihoods is a
+matrix product, sums of t over the rows of a component are all that its posterior needs (the last
+of them counts the rows), and such sums can be added up from anywhere. h plays no part in draws.
 """
 
+from abc import ABC, abstractmethod
 from typing import Protocol
 
 import numpy as np
@@ -14,33 +23,80 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-class Family(Protocol):
-    """A likelihood bound to data X (n rows). `theta` is (K, p): a row of parameters a component."""
+class Family(ABC):
+    """A likelihood bound to data X (n rows). `theta` is (K, p): a row of parameters a component.
 
+    Chains in different threads share one family: no method may change it.
+    """
+
+    n_rows: int
+    """n."""
     n_parameters: int
     """p."""
+    n_statistics: int
+    """s, the length of t(x), its last 1 included."""
+
+    subtracts_well: bool = True
+    """Whether a row may be taken out of a sum by subtraction: not where some dwarf the others."""
+
+    @abstractmethod
+    def statistics(self, rows: slice) -> Floats:
+        """(rows, s): t(x_n) of a slice of rows, the last column 1; not to be written to."""
+
+    @abstractmethod
+    def natural(self, theta: Floats) -> Floats:
+        """(K, s): eta(theta_k)."""
+
+    @abstractmethod
+    def log_base(self) -> Floats:
+        """(n,): h(x_n)."""
+
+    @abstractmethod
+    def log_new(self) -> Floats:
+        """(n,): log f*(x_n) - h(x_n), f*(x) = integral of f(x; theta) dH(theta)."""
+
+    @abstractmethod
+    def log_prior(self, theta: Floats) -> Floats:
+        """(K,): log of the density of H at theta_k."""
+
+    @abstractmethod
+    def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
+        """(K, p): theta_k ~ p(theta | its rows), from the sums (K, s) of t over them."""
+
+    def check_precision(self, dtype: str) -> None:  # noqa: B027
+        """Refuse a type of the likelihood tiles in which they would lose too many digits."""
+
+    def fill(self, rows: slice, statistics: NDArray, natural: NDArray, out: NDArray) -> None:
+        """out[n, k] = log f(x_n; theta_k) - h(x_n) for a slice of rows, in the type of `out`."""
+        t, eta = statistics.astype(out.dtype, copy=False), natural.astype(out.dtype, copy=False)
+        np.matmul(t, eta.T, out=out)
+
+    def log_likelihood(self, natural: Floats, sums: Floats, components: NDArray) -> float:
+        """sum over n of log f(x_n; theta_c_n) - h(x_n), from the sums of t over each component."""
+        return float(np.vdot(natural, sums))
 
     def log_table(self, theta: Floats) -> Floats:
-        """(n, K): log f(x_n; theta_k)."""
-        ...
+        """(n, K): log f(x_n; theta_k), all at once; for small data and for tests."""
+        everything = slice(0, self.n_rows)
+        table = np.empty((self.n_rows, len(theta)))
+        self.fill(everything, self.statistics(everything), self.natural(theta), table)
+        return table + self.log_base()[:, None]
 
     def log_marginal(self) -> Floats:
-        """(n,): log f*(x_n), f*(x) = integral of f(x; theta) dH(theta)."""
-        ...
+        """(n,): log f*(x_n)."""
+        return self.log_new() + self.log_base()
 
-    def log_prior(self, theta: Floats) -> Floats:
-        """(K,): log h(theta_k)."""
-        ...
+    def sums(self, components: NDArray, n_components: int) -> Floats:
+        """(K, s): sums of t over the rows of each component."""
+        sums = np.zeros((n_components, self.n_statistics))
+        for rows in slices(self.n_rows):
+            np.add.at(sums, components[rows], self.statistics(rows))
+        return sums
 
-    def draw_theta(
-        self, components: NDArray[np.int64], n_components: int, rng: np.random.Generator
-    ) -> Floats:
-        """(K, p): theta_k ~ p(theta | the rows with components == k); H where there are none."""
-        ...
 
-    def draw_one_theta(self, rows: list[int], rng: np.random.Generator) -> Floats:
-        """(p,): theta ~ p(theta | x_rows), for a component just born; H where there are no rows."""
-        ...
+def slices(n: int, height: int = 4096) -> list[slice]:
+    """Slices of at most `height` rows that cover n rows."""
+    return [slice(first, min(first + height, n)) for first in range(0, n, height)]
 
 
 class Likelihood(Protocol):

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from bhmc._checks import check_covariance, check_vector
-from bhmc.likelihoods._protocol import Floats
+from bhmc.likelihoods._protocol import Family, Floats, slices
 
 # Beyond this the square of a scaled value is no longer a finite number.
 _LARGEST_SCALED = 1e150
@@ -15,8 +15,19 @@ _LARGEST_SCALED = 1e150
 # The ratio of prior variance to noise must be a number whose reciprocal is finite.
 _SMALLEST_RATIO = 1e-300
 
-# A squared distance this small beside its terms has lost too many digits.
-_CANCELLED = 1e-6
+# A row whose squared distance from the centre, in units of the noise, is beyond this is far: the
+# cancellation in its log likelihoods could reach 1e-7.
+_FAR = 1e8
+
+# A float32 log likelihood of a row so many noise standard deviations from the centre is off by
+# about the square of this times 6e-8.
+_WIDEST_FLOAT32 = 100.0
+
+# Rows whose median is the centre. (All of them would cost more, and change little.)
+_ROWS_FOR_CENTRE = 1024
+
+# Data of at most so many bytes are kept in the family's own coordinates: a second copy.
+_LARGEST_COPY = 64 * 2**20
 
 # Share of a column's variance taken to lie within components, where the user does not say: that of
 # two equal groups whose means are four standard deviations apart, 1 / (1 + 4).
@@ -50,9 +61,11 @@ class Gaussian:
         equal groups four standard deviations apart. A constant column counts as having variance 1.
         """
         # Centred first: the variance of large equal numbers would be rounding error.
-        spread = (X - X[0]).var(axis=0)
-        spread = np.where(spread > 0, spread, 1.0)
-        return cls(sigma2=_NOISE_SHARE * spread, mu0=X.mean(axis=0), sigma0=spread)
+        shift = sum((X[rows] - X[0]).sum(axis=0) for rows in slices(len(X))) / len(X)
+        mean = X[0] + shift
+        squares = sum((((X[rows] - X[0]) - shift) ** 2).sum(axis=0) for rows in slices(len(X)))
+        spread = np.where(squares > 0, squares / len(X), 1.0)
+        return cls(sigma2=_NOISE_SHARE * spread, mu0=mean, sigma0=spread)
 
     def prepare(self, X: Floats) -> "GaussianFamily":
         """The family bound to X."""
@@ -70,17 +83,23 @@ class Gaussian:
         return theta + _noise(sigma, len(theta), rng)
 
 
-class GaussianFamily:
+class GaussianFamily(Family):
     """The conditionals of `Gaussian` for given data.
 
     A diagonalises both covariances: A Sigma A' = I and A Sigma0 A' = diag(d). In the coordinates
-    y = A (x - mu0) and m = A (theta - mu0) every entry is on its own: y ~ N(m, 1), m ~ N(0, d). So
-    one set of scalar formulas serves scalar, diagonal and full covariances.
+    y = A (x - c) and m = A (theta - c) every entry is on its own: y ~ N(m, 1), m ~ N(m0, d). So one
+    set of scalar formulas serves scalar, diagonal and full covariances. With t(x) = (y, 1):
+
+        log f(x; theta) = (m, -|m|^2 / 2) . (y, 1) + h(x),  h(x) = -|y|^2 / 2 + constant.
+
+    The centre c is near the middle of the data, for far from the origin y . m - |m|^2 / 2 cancels.
+    A row that is far from everything is taken by differences instead, with h(x) = constant.
     """
 
     def __init__(self, likelihood: Gaussian, X: Floats):
-        n_features = X.shape[1]
-        self._mu0 = check_vector(likelihood.mu0, n_features, "mu0")
+        self.n_rows, n_features = X.shape
+        self.n_parameters, self.n_statistics = n_features, n_features + 1
+        mu0 = check_vector(likelihood.mu0, n_features, "mu0")
         sigma = check_covariance(likelihood.sigma2, n_features, "sigma2")
         sigma0 = check_covariance(likelihood.sigma0, n_features, "sigma0")
         self._axes = _Axes(sigma, sigma0)
@@ -89,57 +108,112 @@ class GaussianFamily:
             _SMALLEST_RATIO < self._prior_variance.min() <= self._prior_variance.max() < np.inf
         ):
             raise ValueError("sigma0 and sigma2 are too far apart: their ratio is beyond a double.")
-        self._y = self._axes.enter(X - self._mu0)
-        if not np.abs(self._y).max() < _LARGEST_SCALED:
+        self._prior_precision = 1 / self._prior_variance
+        self._constant = -0.5 * (n_features * np.log(2 * np.pi) + self._axes.log_det_sigma)
+        self._centre = np.median(X[:: max(1, len(X) // _ROWS_FOR_CENTRE)], axis=0)
+        self._prior_mean = self._axes.enter(mu0 - self._centre)
+        self._X, self._kept = X, None
+        self._squares = np.concatenate(
+            [_squares(self.statistics(rows)[:, :-1]) for rows in slices(self.n_rows)]
+        )
+        if not max(self._squares.max(), _squares(self._prior_mean)) < _LARGEST_SCALED**2:
             raise ValueError(
                 "X is too far from mu0 in units of sigma2: a scaled value is beyond 1e150."
             )
-        self.n_parameters = n_features
-        self._log_scale = -0.5 * (n_features * np.log(2 * np.pi) + self._axes.log_det_sigma)
-        # Squared distances are taken about the centre: far from the origin they would cancel.
-        self._centre = self._y.mean(axis=0)
-        self._centred = self._y - self._centre
-        self._norms = np.einsum("nd,nd->n", self._centred, self._centred)
+        self._far = np.flatnonzero(self._squares > _FAR)
+        self.subtracts_well = not len(self._far)
+        if X.nbytes <= _LARGEST_COPY:
+            self._kept = self.statistics(slice(0, self.n_rows))
+            self._X = None
 
-    def log_table(self, theta: Floats) -> Floats:
-        """log f(x_n; theta_k) = -|y_n - m_k|^2 / 2 - (d log 2 pi + log |Sigma|) / 2."""
-        own = self._axes.enter(theta - self._mu0)
-        m = own - self._centre
-        scale = self._norms[:, None] + np.einsum("kd,kd->k", m, m)
-        squares = scale - 2 * self._centred @ m.T
-        n, k = np.nonzero(squares < _CANCELLED * scale)  # few; taken again without cancellation
-        squares[n, k] = ((self._y[n] - own[k]) ** 2).sum(axis=1)
-        return self._log_scale - 0.5 * squares
+    def check_precision(self, dtype: str) -> None:
+        """Refuse float32 for data so wide that log likelihoods would be off by 1e-3 and more."""
+        widest = np.sqrt(self._squares.max())
+        if dtype == "float32" and widest > _WIDEST_FLOAT32:
+            raise ValueError(
+                f"precision='float32' needs data within {_WIDEST_FLOAT32:g} noise standard "
+                f"deviations of their middle, and a row is {widest:.3g} away: use 'float64'."
+            )
 
-    def log_marginal(self) -> Floats:
-        """log f*(x): y ~ N(0, 1 + d) entry by entry."""
+    def statistics(self, rows: slice) -> Floats:
+        """(y, 1)."""
+        if self._kept is not None:
+            return self._kept[rows]
+        assert self._X is not None, "the data are here if no copy was kept"
+        X = self._X[rows]
+        t = np.empty((len(X), self.n_statistics))
+        self._axes.enter(X, self._centre, out=t[:, :-1])
+        t[:, -1] = 1.0
+        t.flags.writeable = False
+        return t
+
+    def natural(self, theta: Floats) -> Floats:
+        """(m, -|m|^2 / 2)."""
+        eta = np.empty((len(theta), self.n_statistics))
+        m = self._axes.enter(theta, self._centre, out=eta[:, :-1])
+        np.multiply(_squares(m), -0.5, out=eta[:, -1])
+        return eta
+
+    def fill(self, rows: slice, statistics, natural, out) -> None:
+        """y . m - |m|^2 / 2, and -|y - m|^2 / 2 for rows far from everything."""
+        super().fill(rows, statistics, natural, out)
+        far = self._far_rows(rows)
+        if len(far):
+            y = statistics[far, :-1]
+            for k, m in enumerate(natural[:, :-1]):
+                out[far, k] = -0.5 * _squares(y - m)
+
+    def log_base(self) -> Floats:
+        """-|y|^2 / 2 + constant; the constant alone for rows far from everything."""
+        base = self._constant - 0.5 * self._squares
+        base[self._far] = self._constant
+        return base
+
+    def log_new(self) -> Floats:
+        """log f*(x) - h(x): y ~ N(m0, 1 + d) entry by entry."""
         variance = 1 + self._prior_variance
-        squares = (self._y**2 / variance).sum(axis=1)
-        return self._log_scale - 0.5 * (squares + np.log(variance).sum())
+        log_new = np.empty(self.n_rows)
+        for rows in slices(self.n_rows):
+            y = self.statistics(rows)[:, :-1]
+            log_new[rows] = -0.5 * ((y - self._prior_mean) ** 2 / variance).sum(axis=1)
+        near = np.ones(self.n_rows, dtype=bool)
+        near[self._far] = False
+        log_new += 0.5 * np.where(near, self._squares, 0.0)
+        return log_new - 0.5 * np.log(variance).sum()
 
     def log_prior(self, theta: Floats) -> Floats:
-        """log h(theta): m ~ N(0, d) entry by entry, with the Jacobian of A."""
-        m = self._axes.enter(theta - self._mu0)
-        squares = (m**2 / self._prior_variance).sum(axis=1)
-        return self._log_scale - 0.5 * (squares + np.log(self._prior_variance).sum())
+        """log h(theta): m ~ N(m0, d) entry by entry, with the Jacobian of A."""
+        m = self._axes.enter(theta, self._centre)
+        squares = ((m - self._prior_mean) ** 2 / self._prior_variance).sum(axis=1)
+        return self._constant - 0.5 * (squares + np.log(self._prior_variance).sum())
 
-    def draw_theta(self, components, n_components: int, rng: np.random.Generator) -> Floats:
-        """theta_k ~ N(posterior mean, posterior covariance), precision Sigma0^-1 + N_k Sigma^-1."""
-        sizes = np.bincount(components, minlength=n_components)
-        sums = np.zeros((n_components, self._y.shape[1]))
-        np.add.at(sums, components, self._y)
-        return self._draw(sizes, sums, rng)
+    def log_likelihood(self, natural: Floats, sums: Floats, components) -> float:
+        """sum over n of log f(x_n; theta_c_n) - h(x_n); row by row where some rows are far."""
+        if not len(self._far):
+            return super().log_likelihood(natural, sums, components)
+        m = natural[:, :-1]
+        squares = [
+            _squares(self.statistics(rows)[:, :-1] - m[components[rows]]).sum()
+            for rows in slices(self.n_rows)
+        ]
+        constants = self.n_rows * self._constant - self.log_base().sum()
+        return float(constants - 0.5 * np.sum(squares))
 
-    def draw_one_theta(self, rows: list[int], rng: np.random.Generator) -> Floats:
-        """theta ~ p(theta | x_rows)."""
-        sums = self._y[rows].sum(axis=0, keepdims=True)
-        return self._draw(np.array([len(rows)]), sums, rng)[0]
+    def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
+        """theta_k ~ N(posterior mean, posterior covariance), precision Sigma0^-1 + N_k Sigma^-1.
 
-    def _draw(self, sizes, sums: Floats, rng: np.random.Generator) -> Floats:
-        """m_k ~ N(sum y / (1/d + N_k), 1 / (1/d + N_k)) entry by entry."""
-        precision = 1 / self._prior_variance + sizes[:, None]
-        m = sums / precision + rng.standard_normal(sums.shape) / np.sqrt(precision)
-        return self._mu0 + self._axes.leave(m)
+        m_k ~ N((m0 / d + sum y) / (1 / d + N_k), 1 / (1 / d + N_k)) entry by entry.
+        """
+        precision = self._prior_precision + sums[:, -1:]
+        m = (self._prior_precision * self._prior_mean + sums[:, :-1]) / precision
+        m += rng.standard_normal(m.shape) / np.sqrt(precision)
+        return self._axes.leave(m) + self._centre
+
+    def _far_rows(self, rows: slice) -> NDArray[np.int64]:
+        """Places within the slice of the rows that are far from everything."""
+        if not len(self._far):
+            return self._far
+        return self._far[(self._far >= rows.start) & (self._far < rows.stop)] - rows.start
 
 
 class _Axes:
@@ -162,13 +236,21 @@ class _Axes:
         self._leave = (root @ turn).T
         self.log_det_sigma = 2 * np.log(np.diag(root)).sum()
 
-    def enter(self, rows: Floats) -> Floats:
-        """Rows r of data coordinates to A r."""
-        return rows / self._scale if self._scale is not None else rows @ self._enter
+    def enter(self, rows: Floats, centre: Floats | float = 0.0, out: Floats | None = None):
+        """Rows x of data coordinates to A (x - centre)."""
+        y = np.subtract(rows, centre, out=out if self._scale is not None else None)
+        if self._scale is not None:
+            return np.divide(y, self._scale, out=y)
+        return np.matmul(y, self._enter, out=out)
 
     def leave(self, rows: Floats) -> Floats:
         """Back to data coordinates."""
         return rows * self._scale if self._scale is not None else rows @ self._leave
+
+
+def _squares(y: Floats) -> Floats:
+    """Squared lengths along the last axis."""
+    return np.einsum("...d,...d->...", y, y)
 
 
 def _matrix(covariance: Floats) -> Floats:

@@ -10,7 +10,7 @@ from bhmc._estimator import BHMC
 from bhmc._prior import sample_data, sample_prior
 from bhmc._state import Hyper, Info, State
 from bhmc._version import __version__
-from bhmc.sampling import sweep
+from bhmc.sampling import sweep, warmup
 from bhmc.tree import Tree
 
 __all__ = [
@@ -26,4 +26,5 @@ __all__ = [
     "sample_data",
     "sample_prior",
     "sweep",
+    "warmup",
 ]

@@ -4,6 +4,7 @@ import inspect
 import os
 import sys
 import warnings
+from typing import Any
 
 import numba
 from numba.core import config
@@ -11,15 +12,36 @@ from numba.core import config
 _warned = False
 
 
+# No count of references to arrays (a kernel keeps none, and counting costs more than the sampling);
+# no checks for division by zero; a product and a sum may be rounded once, not twice.
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"contract"},
+    "_nrt": False,
+}
+
+
+def helper(function):
+    """A function that only kernels call: compiled into them and cached with them."""
+    no_wrappers: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return numba.njit(**no_wrappers, **_OPTIONS)(function)
+
+
+def merged(function):
+    """A part of its caller, written apart: no call, no arguments, nothing compiled twice."""
+    return numba.njit(inline="always", **_OPTIONS)(function)
+
+
 def compiled(function):
-    """Return `function` compiled by Numba on first call, cached on disk where that is possible."""
+    """A kernel: compiled by Numba on first call, cached on disk where that is possible."""
     try:
-        kernel = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        kernel = numba.njit(cache=True, **_OPTIONS)(function)
     except RuntimeError as error:
         if "no locator" not in str(error):
             raise
         _warn_once("compiles its code anew in every process, because no cache folder is writable")
-        return numba.njit(nogil=True, error_model="numpy")(function)
+        return numba.njit(**_OPTIONS)(function)
     if hasattr(kernel, "stats"):  # a plain function where NUMBA_DISABLE_JIT is set
         _warn_if_moved(kernel)
     return kernel

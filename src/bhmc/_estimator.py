@@ -6,12 +6,13 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bhmc._checks import check_hyper, check_n_jobs, check_whole, seed_sequence
+from bhmc._checks import check_choice, check_hyper, check_n_jobs, check_whole, seed_sequence
 from bhmc._data_checks import check_matrix
 from bhmc._state import Hyper
+from bhmc._threads import one_blas_thread
 from bhmc.likelihoods import Family, resolve
 from bhmc.recorder import Draws, Recorder, best_state, collect
-from bhmc.sampling import Chain, check_sampler, run, start_state
+from bhmc.sampling import PRECISIONS, Chain, check_sampler, run, start_state
 from bhmc.tree import Tree
 
 
@@ -49,7 +50,11 @@ class BHMC(ClusterMixin, BaseEstimator):
     n_chains : int, default=2
         Independent chains, each with a seed spawned from `random_state`.
     n_jobs : int, optional
-        Chains run at the same time (threads). The answer does not depend on it.
+        Chains run at the same time: threads, or processes within
+        `joblib.parallel_config("loky")`. The answer does not depend on it.
+    precision : {"float64", "float32"}, default="float64"
+        Type of the likelihood tables. "float32" is faster for wide data; its log likelihoods are
+        off by up to 1e-3, as a rule by 1e-5, and data far wider than the noise are refused.
     random_state : int, SeedSequence, Generator or RandomState, optional
         Seed of everything.
 
@@ -95,6 +100,7 @@ class BHMC(ClusterMixin, BaseEstimator):
         thin=1,
         n_chains=2,
         n_jobs=None,
+        precision="float64",
         random_state=None,
     ):
         self.n_levels = n_levels
@@ -109,6 +115,7 @@ class BHMC(ClusterMixin, BaseEstimator):
         self.thin = thin
         self.n_chains = n_chains
         self.n_jobs = n_jobs
+        self.precision = precision
         self.random_state = random_state
 
     def fit(self, X, y=None) -> "BHMC":
@@ -124,6 +131,7 @@ class BHMC(ClusterMixin, BaseEstimator):
         hyper = self._check_parameters()
         X = self._check_data(X)
         family = resolve(self.likelihood, X).prepare(X)
+        family.check_precision(self.precision)
         seeds = seed_sequence(self.random_state).spawn(self.n_chains)
         recorders = list(
             Parallel(n_jobs=self.n_jobs, prefer="threads")(
@@ -146,16 +154,22 @@ class BHMC(ClusterMixin, BaseEstimator):
         return self.tree_.labels_at(level)
 
     def _run_chain(self, n: int, family: Family, hyper: Hyper, seed) -> Recorder:
-        rng = np.random.default_rng(seed)
-        state = start_state(n, family, n_levels=self.n_levels, hyper=hyper, rng=rng)
-        recorder = Recorder()
-        run(
-            Chain(state, family, self.sampler, rng),
-            n_warmup=self.n_warmup,
-            n_draws=self.n_draws,
-            thin=self.thin,
-            on_draw=recorder.on_draw,
-        )
+        rng, recorder = np.random.default_rng(seed), Recorder()
+        with one_blas_thread():
+            chain = Chain(  # the start itself is not kept: for many rows it is large
+                start_state(n, family, n_levels=self.n_levels, hyper=hyper, rng=rng),
+                family,
+                self.sampler,
+                rng,
+                dtype=self.precision,
+            )
+            run(
+                chain,
+                n_warmup=self.n_warmup,
+                n_draws=self.n_draws,
+                thin=self.thin,
+                on_draw=recorder.on_draw,
+            )
         return recorder
 
     def _check_parameters(self) -> Hyper:
@@ -169,6 +183,7 @@ class BHMC(ClusterMixin, BaseEstimator):
             check_whole(self.fixed_components, "fixed_components", 1)
         hyper = check_hyper(Hyper(self.alpha, self.gamma0, self.gamma, self.fixed_components))
         check_sampler(self.sampler, hyper)
+        check_choice(self.precision, "precision", PRECISIONS)
         resolve(self.likelihood)
         return hyper
 

@@ -3,105 +3,316 @@
 One file on purpose: Numba's disk cache does not notice edits to a helper in another file.
 The same conditionals in plain NumPy, easier to read, are in `_reference`; both give the same draws.
 Symbols are those of the paper: beta_z weights of node z, beta*_z its remainder, N_z its data,
-f and f* the likelihoods under a component and under one not yet born. Every weight is a logarithm.
+f and f* the likelihoods under a component and under one not yet born. Column 0 of every array over
+components is the remainder: beta_z0 is beta*_z, theta_0 is unborn, and f(x; theta_0) is f*(x).
+
+The truth about a weight is its logarithm; `ws.beta` mirrors it for the loops over data, where
+additions and products of plain numbers are all there is. Where those run out (every product
+underflows) the logarithms are used instead.
+
+(A constant handed to a helper is wrapped as `np.int64(...)`: Numba would compile the helper anew
+for each value of it.)
 
 Kernels never see the likelihood family. When a datum founds a component a pass stops and returns,
 so that the caller can draw the new theta and fill its column of `log_f`; then the pass goes on.
 """
 
+import ctypes
 import math
+from typing import NamedTuple
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import config
+from numba.extending import intrinsic
 
-from bhmc._compile import compiled
+from bhmc._compile import compiled, helper, merged
 from bhmc._workspace import (
+    BLOCK,
+    CHANGE,
     COMPONENTS_BORN,
     COMPONENTS_DIED,
+    DEPTH,
     DONE,
+    FACTOR,
+    FREE_COLUMNS,
+    FREE_SLOTS,
     NEEDS_ROOM,
     NODES_BORN,
     NODES_DIED,
+    NONE,
     PATHS_ACCEPTED,
+    SHAPE,
+    WEIGHT,
+    WIDTH,
 )
 
-_NONE = -1
+_LOG2_E = 1.4426950408889634
+
+# Powers of two below the first count as 0 (denormal numbers would be ten times slower), above the
+# second as infinite: what was lost to the first, a weight of 0, is then less than 2^-520.
+_SMALLEST_EXPONENT, _LARGEST_EXPONENT = -1020.0, 500.0
+
+# A sum of products below this may have lost terms that matter, above the other a term was too
+# large: then other means decide.
+_TOO_SMALL, _TOO_LARGE = 2.0**-400, 2.0**400
+
+# 1.5 * 2^52 + 1023: added to a number it leaves, in the low bits, the nearest whole number plus
+# 1023, as `power_of_two` wants it.
+_TO_EXPONENT = 6755399441055744.0 + 1023.0
+
+# With more than this times (1 + a log n) customers, tables are found by waiting times.
+_MANY_CUSTOMERS = 60.0
+
+_LOG_4 = 1.3862943611198906
+
+# A log gamma draw of a small shape is log G - x with |log G| < 64: below half a digit of this x.
+_HUGE = 1e19
 
 
 # ------------------------------------------------------------------------------------------------
-# Draws from named distributions, in log space
+# Random numbers, and what Numba has no word for
 # ------------------------------------------------------------------------------------------------
 
 
-@compiled
-def draw_index(log_weights, rng):
-    """P(i) proportional to exp(log_weights[i])."""
-    top = log_weights.max()
+class RandomSource(NamedTuple):
+    """Where a kernel's random numbers come from: the addresses of a generator's own functions.
+
+    Handing a `Generator` itself to a kernel costs ten microseconds a call and a count of
+    references; its addresses cost nothing. The generator must outlive the source.
+    """
+
+    next_double: int
+    state: int
+
+
+def random_source(rng: np.random.Generator) -> RandomSource:
+    """The source that draws the very numbers that `rng.random()` would."""
+    interface = rng.bit_generator.ctypes
+    address = ctypes.cast(interface.next_double, ctypes.c_void_p).value
+    assert address is not None
+    return RandomSource(address, interface.state_address)
+
+
+@intrinsic
+def _call_double(typing_context, function, state):
+    """double (*function)(void *state), called."""
+
+    def codegen(context, builder, signature, arguments):
+        pointer = ir.IntType(8).as_pointer()
+        function_type = ir.FunctionType(ir.DoubleType(), [pointer])
+        callee = builder.inttoptr(arguments[0], function_type.as_pointer())
+        return builder.call(callee, [builder.inttoptr(arguments[1], pointer)])
+
+    return types.float64(types.int64, types.int64), codegen
+
+
+@intrinsic
+def power_of_two(typing_context, number):
+    """2^i, i being the low bits of `number` (a whole number of 2^52 or more) less 1023.
+
+    They are moved to the place of an exponent: one instruction for many numbers at a time.
+    """
+
+    def codegen(context, builder, signature, arguments):
+        word = ir.IntType(64)
+        bits = builder.shl(builder.bitcast(arguments[0], word), ir.Constant(word, 52))
+        return builder.bitcast(bits, ir.DoubleType())
+
+    return types.float64(types.float64), codegen
+
+
+@helper
+def uniform(source):
+    """U ~ Uniform[0, 1), the next number of the generator behind `source`."""
+    return _call_double(source.next_double, source.state)  # pyright: ignore[reportCallIssue]
+
+
+# The same three in Python, for kernels that run uncompiled.
+PLAIN = {
+    "random_source": lambda rng: rng,
+    "uniform": lambda rng: rng.random(),
+    "power_of_two": lambda number: math.ldexp(1.0, int(min(number - _TO_EXPONENT, 1023))),
+}
+if getattr(config, "DISABLE_JIT", False):
+    globals().update(PLAIN)
+
+
+# ------------------------------------------------------------------------------------------------
+# Numbers of a row: exponentials, and a draw in proportion
+# ------------------------------------------------------------------------------------------------
+
+
+@helper
+def exp_within(x):
+    """exp(x), but 0 below 2^-1020 (so that no number of a row is denormal) and inf above 2^500.
+
+    exp(x) = 2^i 2^r with i the whole number nearest to x log2(e): 2^r by the polynomial of degree
+    10 whose largest relative error is least (2e-16). No call and no branch: it vectorises, which
+    `math.exp` does not.
+    """
+    x = max(x * _LOG2_E, _SMALLEST_EXPONENT)
+    whole = x + _TO_EXPONENT
+    r = x - (whole - _TO_EXPONENT)
+    p = 7.037278846726901e-09 * r + 1.0208537929657404e-07
+    p = p * r + 1.3215662835959238e-06
+    p = p * r + 1.5252658116409854e-05
+    p = p * r + 0.00015403529961127076
+    p = p * r + 0.0013333558228561767
+    p = p * r + 0.009618129108034596
+    p = p * r + 0.05550410866445883
+    p = p * r + 0.24022650695908768
+    p = p * r + 0.6931471805599497
+    p = p * r + 1.0
+    power = power_of_two(whole)  # pyright: ignore[reportCallIssue]
+    value = p * power if x > _SMALLEST_EXPONENT else 0.0
+    return value if x < _LARGEST_EXPONENT else math.inf
+
+
+@helper
+def largest(table, row, width):
+    """The largest of a row's first `width` entries: four at a time, not one after the other."""
+    a = b = c = d = table[row, 0]
+    for k in range(0, width, 4):
+        a, b = max(a, table[row, k]), max(b, table[row, k + 1])
+        c, d = max(c, table[row, k + 2]), max(d, table[row, k + 3])
+    return max(max(a, b), max(c, d))
+
+
+@helper
+def pick(scratch, block_sums, width, target):
+    """(k, what is left of target) where the running sum of the weights, not all 0, passes it.
+
+    Counting the sums that do not pass needs no branch, and so none that is guessed wrong.
+    """
+    block, before, running = 0, 0.0, 0.0
+    for b in range(width // BLOCK):
+        running += block_sums[b]
+        if running <= target:
+            block, before = b + 1, running
+    target -= before
+    if block * BLOCK < width:
+        k, before, running = block * BLOCK, 0.0, 0.0
+        for j in range(BLOCK):
+            running += scratch[WEIGHT, block * BLOCK + j]
+            if running <= target:
+                k, before = block * BLOCK + j + 1, running
+        if k < (block + 1) * BLOCK:
+            return k, target - before
+    # Rounding put the target at or beyond the end of its block: the last weight before it.
+    k = min(block * BLOCK + BLOCK, width) - 1
+    while scratch[WEIGHT, k] == 0.0:
+        k -= 1
+    return k, scratch[WEIGHT, k]
+
+
+@helper
+def draw_index(log_w, row, size, rng):
+    """P(i) proportional to exp(log_w[row, i]), i < size."""
+    top = -math.inf
+    for i in range(size):
+        top = max(top, log_w[row, i])
     total = 0.0
-    for i in range(log_weights.shape[0]):
-        total += math.exp(log_weights[i] - top)
-    target = rng.random() * total
-    running = 0.0
+    for i in range(size):
+        total += math.exp(log_w[row, i] - top)
+    target = uniform(rng) * total
     last = 0
-    for i in range(log_weights.shape[0]):
-        weight = math.exp(log_weights[i] - top)
+    for i in range(size):
+        weight = math.exp(log_w[row, i] - top)
         if weight > 0.0:
-            running += weight
             last = i
-            if running > target:
+            target -= weight
+            if target < 0.0:
                 break
     return last
 
 
-@compiled
-def log_gamma_draw(log_shape, rng):
-    """log G with G ~ Gamma(a), a = exp(log_shape); exact where G itself underflows.
+# ------------------------------------------------------------------------------------------------
+# Draws from named distributions
+# ------------------------------------------------------------------------------------------------
 
-    Below shape 1: log G(a) = log G(a + 1) + log(U) / a, and -log U is an exponential.
+
+@helper
+def exponential_draw(rng):
+    """E ~ Exp(1)."""
+    return -math.log1p(-uniform(rng))
+
+
+@helper
+def log_gamma_draw(shape, rng):
+    """log G with G ~ Gamma(shape); exact where G itself underflows, -inf at shape 0.
+
+    From shape 1 on by rejection from a log-logistic (Cheng 1977, algorithm GB), which needs uniform
+    numbers only. Below: log G(a) = log G(a + 1) + log(U) / a, and -log U is an exponential.
     """
-    shape = math.exp(log_shape)
     if shape == 0.0:
         return -math.inf
-    if shape >= 1.0:
-        return math.log(rng.standard_gamma(shape))
-    return math.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential() / shape
+    fall = 0.0
+    if shape < 1.0:
+        fall = exponential_draw(rng) / shape
+        if fall > _HUGE:
+            return -fall
+        shape += 1.0
+    slope = math.sqrt(2.0 * shape - 1.0)
+    while True:
+        u, v = uniform(rng), uniform(rng)
+        if u == 0.0 or v == 0.0:
+            continue
+        y = math.log(u / (1.0 - u)) / slope
+        fit = shape - _LOG_4 + (shape + slope) * y - shape * math.exp(y)
+        if fit >= math.log(u * u * v):
+            return math.log(shape) + y - fall
 
 
-@compiled
-def log_dirichlet_draw(log_shapes, rng):
-    """log w with w ~ Dir(exp(log_shapes)), in place.
+@helper
+def beta_draw(a, log_a, b, log_b, rng):
+    """(log u, log(1 - u)) with u ~ Beta(a, b), from the shapes and their logarithms.
 
-    Where every gamma draw underflows the limit is taken: all weight on entry i with probability
-    proportional to its shape. Where every shape is 0 every weight is 0 (a zero remainder split).
+    Where both gamma draws underflow the limit is taken: u = 1 with probability a / (a + b), else 0.
+    Where both shapes are 0 both halves are 0 (a zero remainder split).
     """
-    log_w = np.empty_like(log_shapes)
-    top = -math.inf
-    for i in range(log_shapes.shape[0]):
-        log_w[i] = log_gamma_draw(log_shapes[i], rng)
-        top = max(top, log_w[i])
-    if top > -math.inf:
-        total = 0.0
-        for i in range(log_w.shape[0]):
-            total += math.exp(log_w[i] - top)
-        log_shapes[:] = log_w - (top + math.log(total))
-    elif log_shapes.max() > -math.inf:
-        chosen = draw_index(log_shapes, rng)
-        log_shapes[:] = -math.inf
-        log_shapes[chosen] = 0.0
+    log_g, log_h = log_gamma_draw(a, rng), log_gamma_draw(b, rng)
+    total = log_add(log_g, log_h)
+    if total > -math.inf:
+        return log_g - total, log_h - total
+    total = log_add(log_a, log_b)
+    if total == -math.inf:
+        return -math.inf, -math.inf
+    if uniform(rng) < math.exp(log_a - total):
+        return 0.0, -math.inf
+    return -math.inf, 0.0
 
 
-@compiled
+@helper
 def tables_draw(customers, concentration, rng):
-    """CRT(n, a) = sum over i = 0..n-1 of Bernoulli(a / (a + i)); CRT(n >= 1, 0) = 1."""
+    """CRT(n, a) = sum over i = 0..n-1 of Bernoulli(a / (a + i)); CRT(n >= 1, 0) = 1.
+
+    Many customers: with i seated, the wait for the next new table is Geometric(p), p ~ Beta(a, i),
+    because P(wait > w) = prod over j = i..i+w-1 of j / (a + j) = E[(1 - p)^w].
+    """
     if customers == 0:
         return 0
     tables = 1
-    for i in range(1, customers):
-        if rng.random() * (concentration + i) < concentration:
-            tables += 1
-    return tables
+    if customers <= _MANY_CUSTOMERS * (1.0 + concentration * math.log(customers)):
+        for i in range(1, customers):
+            if uniform(rng) * (concentration + i) < concentration:
+                tables += 1
+        return tables
+    seated = 1.0
+    while True:
+        g = math.exp(log_gamma_draw(concentration, rng))
+        p = g / (g + math.exp(log_gamma_draw(seated, rng)))
+        if p == 0.0:
+            return tables
+        wait = exponential_draw(rng) / -math.log1p(-p)
+        if wait >= customers - seated:  # before it is made a whole number, which may be too large
+            return tables
+        seated += 1.0 + math.floor(wait)
+        tables += 1
 
 
-@compiled
+@helper
 def log_add(a, b):
     """log(exp(a) + exp(b))."""
     top = max(a, b)
@@ -115,120 +326,112 @@ def log_add(a, b):
 # ------------------------------------------------------------------------------------------------
 
 
-@compiled
+@merged
 def has_room(ws, rates):
     """Whether one more datum can be redrawn: L free slots; a free column in the infinite form."""
-    free = 0
-    for z in range(ws.level.shape[0]):
-        if ws.level[z] < 0:
-            free += 1
-    return free >= ws.path.shape[1] - 1 and (rates.n_fixed > 0 or not ws.alive.all())
+    return ws.room[FREE_SLOTS] >= ws.room[DEPTH] and (
+        rates.n_fixed > 0 or ws.room[FREE_COLUMNS] > 0
+    )
 
 
-@compiled
+@merged
 def open_node(ws, parent):
-    """Take the first free slot for a child of `parent`; its weights are still to be drawn."""
-    z = 0
-    while ws.level[z] >= 0:
-        z += 1
+    """Take a free slot for the last child of `parent`; its weights are still to be drawn."""
+    ws.room[FREE_SLOTS] -= 1
+    z = ws.free[ws.room[FREE_SLOTS]]
     ws.parent[z] = parent
     ws.level[z] = ws.level[parent] + 1
     ws.n_under[z] = 0
+    ws.first_child[z] = NONE
+    ws.next_sibling[z] = NONE
+    y = ws.first_child[parent]
+    if y == NONE:
+        ws.first_child[parent] = z
+    else:
+        while ws.next_sibling[y] != NONE:
+            y = ws.next_sibling[y]
+        ws.next_sibling[y] = z
     ws.events[NODES_BORN] += 1
     return z
 
 
-@compiled
+@merged
+def close_node(ws, z):
+    """Give the slot of a node without data or children back."""
+    parent = ws.parent[z]
+    y = ws.first_child[parent]
+    if y == z:
+        ws.first_child[parent] = ws.next_sibling[z]
+    else:
+        while ws.next_sibling[y] != z:
+            y = ws.next_sibling[y]
+        ws.next_sibling[y] = ws.next_sibling[z]
+    ws.level[z] = -1
+    ws.parent[z] = NONE
+    ws.free[ws.room[FREE_SLOTS]] = z
+    ws.room[FREE_SLOTS] += 1
+    ws.events[NODES_DIED] += 1
+
+
+@helper
 def drop_empty_nodes(ws, leaf):
-    """Delete the nodes without data between `leaf` and the root, with their weights."""
+    """Delete the nodes without data from `leaf` upwards; returns the first that stays."""
     z = leaf
     while ws.level[z] > 0 and ws.n_under[z] == 0:
         parent = ws.parent[z]
-        ws.level[z] = -1
-        ws.parent[z] = -1
-        ws.log_beta[z, :] = -math.inf
-        ws.log_rest[z] = -math.inf
-        ws.events[NODES_DIED] += 1
+        close_node(ws, z)
         z = parent
+    return z
 
 
-@compiled
-def subtract(ws, n):
-    """Take datum n out of the counts of its path and component."""
-    ws.held[ws.component[n]] -= 1
-    for level in range(ws.path.shape[1]):
-        ws.n_under[ws.path[n, level]] -= 1
-
-
-@compiled
-def add(ws, n, leaf, k):
-    """Put datum n at `leaf` with component k."""
-    ws.component[n] = k
-    ws.held[k] += 1
+@helper
+def count_path(ws, leaf, step):
+    """N_z <- N_z + step along the path to `leaf`."""
     z = leaf
-    for level in range(ws.path.shape[1] - 1, -1, -1):
-        ws.path[n, level] = z
-        ws.n_under[z] += 1
+    while z != NONE:
+        ws.n_under[z] += step
         z = ws.parent[z]
 
 
-@compiled
+@helper
 def release_component(ws, k):
     """beta*_z <- beta*_z + beta_zk at every node: component k is unborn again."""
     for z in range(ws.level.shape[0]):
         if ws.level[z] >= 0:
-            ws.log_rest[z] = log_add(ws.log_rest[z], ws.log_beta[z, k])
+            ws.log_beta[z, 0] = log_add(ws.log_beta[z, 0], ws.log_beta[z, k])
+            ws.beta[z, 0] += ws.beta[z, k]
+            ws.mass[z, 0] += ws.mass[z, k]
             ws.log_beta[z, k] = -math.inf
+            ws.beta[z, k] = 0.0
+            ws.mass[z, k] = 0.0
     ws.alive[k] = False
+    ws.room[FREE_COLUMNS] += 1
     ws.events[COMPONENTS_DIED] += 1
 
 
-@compiled
-def release_if_lone(ws, k, rates):
-    """A component nobody holds returns to the remainder BEFORE its last datum is redrawn."""
+@merged
+def leave_component(ws, rates, n):
+    """Datum n leaves its component, which returns to the remainder at once if nobody holds it."""
+    k = np.int64(ws.component[n])
+    ws.held[k] -= 1
     if rates.n_fixed == 0 and ws.held[k] == 0:
         release_component(ws, k)
+
+
+@merged
+def settle(ws, n, leaf, k):
+    """Note leaf and component of datum n."""
+    ws.leaf[n] = leaf
+    ws.component[n] = k
+    ws.held[k] += 1
 
 
 @compiled
 def release_empty(ws):
     """Return every component without data to the remainder (the end of the published sweep)."""
-    for k in range(ws.alive.shape[0]):
+    for k in range(1, ws.alive.shape[0]):
         if ws.alive[k] and ws.held[k] == 0:
             release_component(ws, k)
-
-
-# ------------------------------------------------------------------------------------------------
-# Likelihood of a datum at a node, and its component there
-# ------------------------------------------------------------------------------------------------
-
-
-@compiled
-def log_likelihood_at(ws, z, n):
-    """log S_z = log( sum_k beta_zk f(x_n; theta_k) + beta*_z f*(x_n) )."""
-    top = ws.log_rest[z] + ws.log_f_new[n]
-    for k in range(ws.held.shape[0]):
-        if ws.alive[k]:
-            top = max(top, ws.log_beta[z, k] + ws.log_f[n, k])
-    if top == -math.inf:
-        return top
-    total = math.exp(ws.log_rest[z] + ws.log_f_new[n] - top)
-    for k in range(ws.held.shape[0]):
-        if ws.alive[k]:
-            total += math.exp(ws.log_beta[z, k] + ws.log_f[n, k] - top)
-    return top + math.log(total)
-
-
-@compiled
-def draw_component(ws, z, n, rng):
-    """P(c_n = k | z) proportional to beta_zk f(x_n; theta_k); new: beta*_z f*(x_n) (returns -1)."""
-    columns = ws.held.shape[0]
-    log_w = np.empty(columns + 1)
-    for k in range(columns):
-        log_w[k] = ws.log_beta[z, k] + ws.log_f[n, k]
-    log_w[columns] = ws.log_rest[z] + ws.log_f_new[n]
-    k = draw_index(log_w, rng)
-    return k if k < columns else _NONE
 
 
 # ------------------------------------------------------------------------------------------------
@@ -245,118 +448,388 @@ def break_component(ws, rates, chosen_at, rng):
     All others: u ~ Beta(gamma beta_pa,new, gamma beta*_pa). `chosen_at` -1: nobody chose it.
     Returns the column of the new component.
     """
-    k = 0
-    while ws.alive[k]:
-        k += 1
-    ws.alive[k] = True
-    ws.events[COMPONENTS_BORN] += 1
-    on_path = np.zeros(ws.level.shape[0], dtype=np.bool_)
-    z = chosen_at
-    while z >= 0:
-        on_path[z] = True
-        z = ws.parent[z]
+    k = open_column(ws)
     log_gamma = math.log(rates.gamma)
-    pair = np.empty(2)
-    for level in range(ws.path.shape[1]):
+    for z in range(ws.level.shape[0]):
+        ws.node_scratch[0, z] = 0.0
+    z = chosen_at
+    while z != NONE:
+        ws.node_scratch[0, z] = 1.0  # it is on the path of the datum that chose k
+        z = ws.parent[z]
+    for level in range(ws.room[DEPTH] + 1):
         for z in range(ws.level.shape[0]):
             if ws.level[z] != level:
                 continue
             if level == 0:
-                pair[0] = 0.0
-                pair[1] = math.log(rates.gamma0)
+                log_u, log_left = beta_draw(1.0, 0.0, rates.gamma0, math.log(rates.gamma0), rng)
             else:
-                pair[0] = log_gamma + ws.log_beta[ws.parent[z], k]
-                pair[1] = log_gamma + ws.log_rest[ws.parent[z]]
-                if on_path[z]:
-                    pair[0] = log_add(pair[0], 0.0)
-            log_dirichlet_draw(pair, rng)
-            ws.log_beta[z, k] = ws.log_rest[z] + pair[0]
-            ws.log_rest[z] += pair[1]
+                up = ws.parent[z]
+                a, b = rates.gamma * ws.beta[up, k], rates.gamma * ws.beta[up, 0]
+                log_a, log_b = log_gamma + ws.log_beta[up, k], log_gamma + ws.log_beta[up, 0]
+                if ws.node_scratch[0, z] > 0.0:
+                    a, log_a = a + 1.0, math.log1p(a)
+                log_u, log_left = beta_draw(a, log_a, b, log_b, rng)
+            ws.log_beta[z, k] = ws.log_beta[z, 0] + log_u
+            ws.log_beta[z, 0] += log_left
+            ws.beta[z, k] = math.exp(ws.log_beta[z, k])
+            ws.beta[z, 0] = math.exp(ws.log_beta[z, 0])
     return k
 
 
-@compiled
-def draw_child_weights(ws, rates, z, k, rng):
-    """beta_z ~ Dir(gamma beta_pa + e_k): the node's only datum chose k; k = -1: no datum yet."""
-    columns = ws.held.shape[0]
-    parent = ws.parent[z]
-    log_gamma = math.log(rates.gamma)
-    log_w = np.empty(columns + 1)
-    for j in range(columns):
-        log_w[j] = log_gamma + ws.log_beta[parent, j]
-    log_w[columns] = log_gamma + ws.log_rest[parent]
-    if k >= 0:
-        log_w[k] = log_add(log_w[k], 0.0)
-    log_dirichlet_draw(log_w, rng)
-    ws.log_beta[z, :] = log_w[:columns]
-    ws.log_rest[z] = log_w[columns]
+@merged
+def open_column(ws):
+    """Take the first free column for a new component."""
+    k = 1
+    while ws.alive[k]:
+        k += 1
+    ws.alive[k] = True
+    ws.room[FREE_COLUMNS] -= 1
+    ws.room[WIDTH] = max(ws.room[WIDTH], (k // BLOCK + 1) * BLOCK)
+    ws.events[COMPONENTS_BORN] += 1
+    return k
 
 
-@compiled
+@helper
+def draw_node_weights(ws, z, rng):
+    """beta_z ~ Dir(shapes), the shapes being gamma beta_pa and the customers of z, in scratch.
+
+    Where every gamma draw underflows the limit is taken: all weight on entry k with probability
+    proportional to its shape. The logarithms of the shapes decide: with gamma near the smallest
+    double the shapes themselves are 0. (They hold no customer then, nor is z the root.)
+    """
+    width = ws.room[WIDTH]
+    for k in range(width):
+        ws.log_beta[z, k] = log_gamma_draw(ws.scratch[SHAPE, k], rng)
+    top = largest(ws.log_beta, z, width)
+    if top == -math.inf:
+        chosen = draw_index(ws.log_beta, ws.parent[z], width, rng)
+        for k in range(width):
+            ws.beta[z, k] = 1.0 if k == chosen else 0.0
+            ws.log_beta[z, k] = 0.0 if k == chosen else -math.inf
+        return
+    total = 0.0
+    for k in range(width):
+        ws.beta[z, k] = exp_within(ws.log_beta[z, k] - top)
+    for k in range(width):
+        total += ws.beta[z, k]
+    log_total = top + math.log(total)
+    for k in range(width):
+        ws.log_beta[z, k] -= log_total
+        ws.beta[z, k] /= total
+
+
+@helper
 def grow_branch(ws, rates, z, k, rng):
-    """New nodes from below z down to a leaf, their weights drawn top-down; returns the leaf."""
-    while ws.level[z] < ws.path.shape[1] - 1:
-        z = open_node(ws, z)
-        draw_child_weights(ws, rates, z, k, rng)
+    """New nodes from below z down to a leaf; returns the leaf.
+
+    Top-down, beta ~ Dir(gamma beta_pa + e_k): their only datum chose k; k = -1: no datum yet.
+    """
+    while ws.level[z] < ws.room[DEPTH]:
+        up = z
+        z = open_node(ws, up)
+        for j in range(ws.room[WIDTH]):
+            ws.scratch[SHAPE, j] = rates.gamma * ws.beta[up, j]
+        if k >= 0:
+            ws.scratch[SHAPE, k] += 1.0
+        draw_node_weights(ws, z, rng)
+        begin_mass(ws, rates, z)
     return z
 
 
 # ------------------------------------------------------------------------------------------------
-# One datum by path Gibbs
+# One datum by path Gibbs: component first, then the path
+#
+# U_z = alpha beta_z + sum over children y of share_y U_y, with share_y = N_y / (N_y + alpha); at a
+# leaf U_z = beta_z and share_z = N_z. U_z[k] is, up to the factor N_z + alpha, the prior weight of
+# all that can happen to a datum at z if its component is to be k: to go on to a child, or to open a
+# branch, whose unseen weights average to beta_z.
 # ------------------------------------------------------------------------------------------------
 
 
-@compiled
-def draw_place(ws, rates, n, rng):
-    """Where datum n (taken out) goes: one option per node, c_n and unseen weights summed out.
+@helper
+def begin_mass(ws, rates, z):
+    """U_z of a node without data below it: beta_z at a leaf, alpha beta_z at an inner node."""
+    scale = 1.0 if ws.level[z] == ws.room[DEPTH] else rates.alpha
+    for k in range(ws.room[WIDTH]):
+        ws.mass[z, k] = scale * ws.beta[z, k]
+    ws.share[z] = 0.0
 
-    A leaf z: P proportional to prod along its path of N_child / (N_parent + alpha), times S_z.
-    An inner z, "a new branch below z": the product along the path to z, times
-    alpha / (N_z + alpha), times S_z, because E[beta_new] = beta_z at every new level.
+
+@helper
+def sum_mass(ws, rates, z):
+    """U_z from its children's, all terms positive, and share_z."""
+    begin_mass(ws, rates, z)
+    y = ws.first_child[z]
+    while y != NONE:
+        share = ws.share[y]
+        for k in range(ws.room[WIDTH]):
+            ws.mass[z, k] += share * ws.mass[y, k]
+        y = ws.next_sibling[y]
+    n = float(ws.n_under[z])
+    ws.share[z] = n if ws.level[z] == ws.room[DEPTH] else n / (n + rates.alpha)
+
+
+@helper
+def sum_all_mass(ws, rates):
+    """U of every node, bottom-up."""
+    for level in range(ws.room[DEPTH], -1, -1):
+        for z in range(ws.level.shape[0]):
+            if ws.level[z] == level:
+                sum_mass(ws, rates, z)
+
+
+@merged
+def move_mass(ws, rates, old, new):
+    """One datum less at leaf `old`, which keeps others, or -1; one more at `new`: N, share and U.
+
+    A share 2^-L of every U on the old path stays, at least: a subtraction leaves all digits but a
+    few.
+    """
+    for turn in range(2):
+        leaf, step = (new, 1) if turn == 1 else (old, -1)
+        if leaf == NONE:
+            continue
+        ws.n_under[leaf] += step
+        ws.share[leaf] += step
+        z = ws.parent[leaf]
+        if z > 0:
+            ws.n_under[z] += step
+            before, after = ws.share[z], ws.n_under[z] / (ws.n_under[z] + rates.alpha)
+            ws.share[z] = after
+            for k in range(ws.room[WIDTH]):
+                u = ws.mass[z, k]
+                u_new = u + step * ws.mass[leaf, k]
+                ws.mass[z, k] = u_new
+                ws.scratch[CHANGE, k] = after * u_new - before * u
+            z = ws.parent[z]
+        else:
+            for k in range(ws.room[WIDTH]):
+                ws.scratch[CHANGE, k] = step * ws.mass[leaf, k]
+        while z > 0:
+            ws.n_under[z] += step
+            before, after = ws.share[z], ws.n_under[z] / (ws.n_under[z] + rates.alpha)
+            ws.share[z] = after
+            for k in range(ws.room[WIDTH]):
+                u = ws.mass[z, k]
+                u_new = u + ws.scratch[CHANGE, k]
+                ws.mass[z, k] = u_new
+                ws.scratch[CHANGE, k] = after * u_new - before * u
+            z = ws.parent[z]
+        ws.n_under[0] += step
+        for k in range(ws.room[WIDTH]):
+            ws.mass[0, k] += ws.scratch[CHANGE, k]
+
+
+@helper
+def remove_last(ws, rates, n):
+    """Datum n leaves a leaf or a component that it alone holds; what is empty goes.
+
+    The U above are summed anew: taking most of a sum away by subtraction would leave rounding
+    error in place of its small entries.
+    """
+    leaf = np.int64(ws.leaf[n])
+    count_path(ws, leaf, np.int64(-1))
+    z = drop_empty_nodes(ws, leaf)
+    while z != NONE:
+        sum_mass(ws, rates, z)
+        z = ws.parent[z]
+    leave_component(ws, rates, n)
+
+
+@merged
+def root_mass_without(ws, rates, leaf):
+    """weight[k] = U_root[k] if one datum fewer were at `leaf`, which keeps others, or at -1.
+
+    U'_root = U_root + sum over the nodes y below the root on the path of
+    (prod of the new shares above y) (share'_y - share_y) U_y.
+    """
+    if leaf == NONE:
+        for k in range(ws.room[WIDTH]):
+            ws.scratch[WEIGHT, k] = ws.mass[0, k]
+        return
+    z = leaf
+    for level in range(ws.room[DEPTH], 0, -1):
+        ws.on_path[level] = z
+        z = ws.parent[z]
+    above, level = 1.0, 1
+    while level <= ws.room[DEPTH]:
+        begins = level == 1
+        # Two levels at a time: half as many passes over the columns.
+        y, factor, z, factor_z = ws.on_path[level], 0.0, ws.on_path[level], 0.0
+        for _ in range(2):
+            if level > ws.room[DEPTH]:
+                break
+            y, factor, z, factor_z = z, factor_z, ws.on_path[level], 0.0
+            share = ws.n_under[z] - 1.0
+            if level < ws.room[DEPTH]:
+                share /= share + rates.alpha
+            factor_z = above * (share - ws.share[z])
+            above *= share
+            ws.kept[1, level] = share
+            level += 1
+        if begins:
+            for k in range(ws.room[WIDTH]):
+                part = factor * ws.mass[y, k] + factor_z * ws.mass[z, k]
+                ws.scratch[WEIGHT, k] = ws.mass[0, k] + part
+        else:
+            for k in range(ws.room[WIDTH]):
+                part = factor * ws.mass[y, k] + factor_z * ws.mass[z, k]
+                ws.scratch[WEIGHT, k] += part
+
+
+@merged
+def path_terms_without(ws, k):
+    """kept[0, level] = share U[k] of the node of `on_path` there, without one datum."""
+    before, after = 0.0, 0.0
+    for level in range(ws.room[DEPTH], 0, -1):
+        z = ws.on_path[level]
+        u = ws.mass[z, k]
+        u_new = u + (after - before)
+        before, after = ws.share[z] * u, ws.kept[1, level] * u_new
+        ws.kept[0, level] = after
+
+
+@merged
+def weigh(ws, row, top):
+    """weight[k] <- weight[k] f(x_n; theta_k) / exp(top); sums of blocks; returns the total."""
+    for k in range(ws.room[WIDTH]):
+        f = exp_within(ws.log_f[row, k] - top)
+        ws.scratch[FACTOR, k] = f
+        ws.scratch[WEIGHT, k] *= f
+    total = 0.0
+    for b in range(ws.room[WIDTH] // BLOCK):  # short chains of additions, not one long one
+        part = 0.0
+        for k in range(b * BLOCK, b * BLOCK + BLOCK):
+            part += ws.scratch[WEIGHT, k]
+        ws.block_sums[b] = part
+        total += part
+    return total
+
+
+@merged
+def draw_place(ws, k, target, lone):
+    """The leaf, or the inner node with a new branch below it, given c_n = k; x_n plays no part.
+
+    From the root down, at z: child y with weight share_y U_y[k], a new branch with alpha beta_zk.
+    These add up to U_z[k], and `target` is uniform below U_root[k]: what it leaves over in the
+    chosen child is uniform below the child's weight, so one random number serves the whole walk.
+    A datum that is not `lone` is still counted along `on_path`: there `kept` has the true terms.
+    """
+    z = np.int64(0)
+    counted = NONE if lone else ws.on_path[1]
+    for level in range(1, ws.room[DEPTH] + 1):
+        last, y = NONE, ws.first_child[z]
+        while y != NONE:
+            weight = ws.kept[0, level] if y == counted else ws.share[y] * ws.mass[y, k]
+            if weight > 0.0:
+                last = y
+                if target < weight:
+                    break
+                target -= weight
+            y = ws.next_sibling[y]
+        if y == NONE and (last == NONE or ws.beta[z, k] > 0.0):
+            return z
+        z = last
+        if z == counted:
+            target /= ws.kept[1, level]
+            counted = ws.on_path[min(level + 1, ws.room[DEPTH])]
+        else:
+            target /= ws.share[z]
+            counted = NONE
+    return z
+
+
+@helper
+def draw_far(ws, rates, row, leaf, rng):
+    """(node, component) of a datum whose every product underflows: the same law, by logarithms.
+
+    The datum is still counted at `leaf`; -1: it is not counted anywhere.
+
+    Node first: a leaf z has weight prod along its path of N_child / (N_parent + alpha), times
+    S_z = sum_k beta_zk f(x_n; theta_k); an inner z, "a new branch below z", the product along the
+    path to z, times alpha / (N_z + alpha), times S_z. Then k with weight beta_zk f(x_n; theta_k).
     """
     slots = ws.level.shape[0]
-    depth = ws.path.shape[1] - 1
-    log_path = np.empty(slots)
-    log_option = np.full(slots, -math.inf)
-    for level in range(depth + 1):
+    count_path(ws, leaf, np.int64(-1))
+    for z in range(slots):
+        ws.node_scratch[1, z] = -math.inf
+    for level in range(ws.room[DEPTH] + 1):
         for z in range(slots):
             if ws.level[z] != level:
                 continue
-            if level == 0:
-                log_path[z] = 0.0
-            else:
+            log_path = 0.0
+            if level > 0:
                 up = ws.parent[z]
-                log_path[z] = log_path[up] + math.log(
-                    ws.n_under[z] / (ws.n_under[up] + rates.alpha)
-                )
-            log_option[z] = log_path[z] + log_likelihood_at(ws, z, n)
-            if level < depth:
-                log_option[z] += math.log(rates.alpha / (ws.n_under[z] + rates.alpha))
-    return draw_index(log_option, rng)
+                step = ws.n_under[z] / (ws.n_under[up] + rates.alpha)
+                log_path = ws.node_scratch[0, up] + math.log(step)
+            ws.node_scratch[0, z] = log_path
+            log_option = log_path + log_sum_at(ws, z, row)
+            if level < ws.room[DEPTH]:
+                log_option += math.log(rates.alpha / (ws.n_under[z] + rates.alpha))
+            ws.node_scratch[1, z] = log_option
+    z = draw_index(ws.node_scratch, np.int64(1), slots, rng)
+    count_path(ws, leaf, np.int64(1))
+    log_products(ws, z, row)
+    return z, draw_index(ws.scratch, np.int64(WEIGHT), ws.room[WIDTH], rng)
+
+
+@merged
+def redraw_by_gibbs(ws, rates, n, row, rng):
+    """(v_n, c_n) from their exact joint conditional: c_n in proportion to f U_root, then v_n.
+
+    Returns the component if it was just born, else 0. A datum that shares both its leaf and its
+    component is taken out of U_root only, which is enough to draw c_n, and then of the few numbers
+    on its path that v_n needs. If it comes back to the same leaf no U has changed.
+    """
+    leaf, k = np.int64(ws.leaf[n]), np.int64(ws.component[n])
+    lone = ws.n_under[leaf] == 1 or (rates.n_fixed == 0 and ws.held[k] == 1)
+    # The likelihood of its own component is a good unit as a rule, at no cost; else the largest.
+    top = ws.log_f[row, k]
+    if lone:
+        remove_last(ws, rates, n)
+    else:
+        ws.held[k] -= 1
+    total = 0.0
+    for _ in range(2):
+        root_mass_without(ws, rates, NONE if lone else leaf)
+        total = weigh(ws, row, top)
+        if _TOO_SMALL < total < _TOO_LARGE:
+            break
+        top = largest(ws.log_f, row, ws.room[WIDTH])
+    if total > _TOO_SMALL:
+        k, left = pick(ws.scratch, ws.block_sums, ws.room[WIDTH], uniform(rng) * total)
+        if not lone:
+            path_terms_without(ws, k)
+        z = draw_place(ws, k, left / ws.scratch[FACTOR, k], lone)
+    else:
+        z, k = draw_far(ws, rates, row, NONE if lone else leaf, rng)
+    born = 0
+    if k == 0:
+        k = born = break_component(ws, rates, z, rng)
+    if ws.level[z] < ws.room[DEPTH]:
+        z = grow_branch(ws, rates, z, k, rng)
+    if lone:
+        leaf = NONE
+    if leaf != z:
+        move_mass(ws, rates, leaf, z)
+    settle(ws, n, z, k)
+    return born
 
 
 @compiled
-def gibbs_pass(ws, rates, order, start, rng):
-    """(v_n, c_n) from their exact joint conditional, for each datum of `order` from `start` on.
+def gibbs_pass(ws, rates, first, order, start, rng):
+    """(v_n, c_n) of the data first + order[start:], one after the other, by path Gibbs.
 
     Returns (position to go on from, code): a component just born, NEEDS_ROOM or DONE.
     """
+    sum_all_mass(ws, rates)
     for i in range(start, order.shape[0]):
         if not has_room(ws, rates):
             return i, NEEDS_ROOM
-        n = order[i]
-        subtract(ws, n)
-        drop_empty_nodes(ws, ws.path[n, -1])
-        release_if_lone(ws, ws.component[n], rates)
-        z = draw_place(ws, rates, n, rng)
-        k = draw_component(ws, z, n, rng)
-        born = k == _NONE
-        if born:
-            k = break_component(ws, rates, z, rng)
-        add(ws, n, grow_branch(ws, rates, z, k, rng), k)
+        born = redraw_by_gibbs(ws, rates, first + order[i], order[i], rng)
         ws.events[PATHS_ACCEPTED] += 1
-        if born:
-            return i + 1, k
+        if born > 0:
+            return i + 1, born
     return order.shape[0], DONE
 
 
@@ -365,60 +838,114 @@ def gibbs_pass(ws, rates, order, start, rng):
 # ------------------------------------------------------------------------------------------------
 
 
-@compiled
+@helper
+def log_products(ws, z, row):
+    """weight[k] = log beta_zk f(x_n; theta_k); returns the largest."""
+    for k in range(ws.room[WIDTH]):
+        ws.scratch[WEIGHT, k] = ws.log_beta[z, k] + ws.log_f[row, k]
+    return largest(ws.scratch, np.int64(WEIGHT), ws.room[WIDTH])
+
+
+@helper
+def log_sum_at(ws, z, row):
+    """log S_z = log( sum_k beta_zk f(x_n; theta_k) ), the remainder with f* among them."""
+    top = log_products(ws, z, row)
+    if top == -math.inf:
+        return top
+    total = 0.0
+    for k in range(ws.room[WIDTH]):
+        total += math.exp(ws.scratch[WEIGHT, k] - top)
+    return top + math.log(total)
+
+
+@helper
+def weigh_at(ws, z, row):
+    """weight[k] = beta_zk f(x_n; theta_k), less the row's own factor; returns S_z, their total."""
+    for k in range(ws.room[WIDTH]):
+        ws.scratch[WEIGHT, k] = ws.beta[z, k]
+    return weigh(ws, row, largest(ws.log_f, row, ws.room[WIDTH]))
+
+
+@helper
 def propose_leaf(ws, rates, rng):
     """A path from the nCRP given the other data: child y with N_y, a new child with alpha.
 
     New nodes draw their weights from the prior, Dir(gamma beta_pa). Returns the leaf.
     """
-    z = 0
-    while ws.level[z] < ws.path.shape[1] - 1:
-        target = rng.random() * (ws.n_under[z] + rates.alpha)
-        child = _NONE
-        for y in range(ws.level.shape[0]):
-            if ws.parent[y] == z:
-                target -= ws.n_under[y]
-                if target < 0.0:
-                    child = y
-                    break
-        if child == _NONE:
-            return grow_branch(ws, rates, z, _NONE, rng)
-        z = child
+    z = np.int64(0)
+    while ws.level[z] < ws.room[DEPTH]:
+        target = uniform(rng) * (ws.n_under[z] + rates.alpha)
+        y = ws.first_child[z]
+        while y != NONE:
+            target -= ws.n_under[y]
+            if target < 0.0:
+                break
+            y = ws.next_sibling[y]
+        if y == NONE:
+            return grow_branch(ws, rates, z, np.int64(NONE), rng)
+        z = y
     return z
 
 
-@compiled
-def mh_pass(ws, rates, order, start, literal, rng):
-    """v_n by Metropolis-Hastings with c_n summed out, then c_n, for each datum from `start` on.
+@helper
+def log_ratio(ws, new, old, row):
+    """log(S_new / S_old)."""
+    s_new, s_old = weigh_at(ws, new, row), weigh_at(ws, old, row)
+    if min(s_new, s_old) > _TOO_SMALL:
+        return math.log(s_new / s_old)
+    return log_sum_at(ws, new, row) - log_sum_at(ws, old, row)
+
+
+@helper
+def draw_component(ws, z, row, rng):
+    """P(c_n = k | z) proportional to beta_zk f(x_n; theta_k); 0: a new one, beta*_z f*(x_n)."""
+    total = weigh_at(ws, z, row)
+    if total > _TOO_SMALL:
+        k, _ = pick(ws.scratch, ws.block_sums, ws.room[WIDTH], uniform(rng) * total)
+        return k
+    log_products(ws, z, row)
+    return draw_index(ws.scratch, np.int64(WEIGHT), ws.room[WIDTH], rng)
+
+
+@merged
+def redraw_by_proposal(ws, rates, n, row, literal, rng):
+    """v_n by Metropolis-Hastings with c_n summed out, then c_n given v_n.
 
     Accept the proposed leaf with min(1, S_new / S_old): the proposal is the prior conditional, so
     all nCRP terms cancel. `literal` keeps two inexact steps of the published algorithm: a lone
     component is not released, and a new component is broken as if nobody had chosen it.
-    Returns as `gibbs_pass` does.
+    Returns the component if it was just born, else 0.
     """
+    old = np.int64(ws.leaf[n])
+    count_path(ws, old, np.int64(-1))
+    if literal:
+        ws.held[ws.component[n]] -= 1
+    else:
+        leave_component(ws, rates, n)
+    new = propose_leaf(ws, rates, rng)
+    leaf, loser = old, new
+    if math.log1p(-uniform(rng)) < log_ratio(ws, new, old, row):
+        leaf, loser = new, old
+        ws.events[PATHS_ACCEPTED] += 1
+    drop_empty_nodes(ws, loser)
+    k = draw_component(ws, leaf, row, rng)
+    born = k == 0
+    if born:
+        k = break_component(ws, rates, NONE if literal else leaf, rng)
+    count_path(ws, leaf, np.int64(1))
+    settle(ws, n, leaf, k)
+    return k if born else 0
+
+
+@compiled
+def mh_pass(ws, rates, first, order, start, literal, rng):
+    """(v_n, c_n) of the data first + order[start:] by Metropolis-Hastings; as `gibbs_pass`."""
     for i in range(start, order.shape[0]):
         if not has_room(ws, rates):
             return i, NEEDS_ROOM
-        n = order[i]
-        old = ws.path[n, -1]
-        subtract(ws, n)
-        if not literal:
-            release_if_lone(ws, ws.component[n], rates)
-        new = propose_leaf(ws, rates, rng)
-        log_ratio = log_likelihood_at(ws, new, n) - log_likelihood_at(ws, old, n)
-        if math.log1p(-rng.random()) < log_ratio:
-            leaf, loser = new, old
-            ws.events[PATHS_ACCEPTED] += 1
-        else:
-            leaf, loser = old, new
-        drop_empty_nodes(ws, loser)
-        k = draw_component(ws, leaf, n, rng)
-        born = k == _NONE
-        if born:
-            k = break_component(ws, rates, _NONE if literal else leaf, rng)
-        add(ws, n, leaf, k)
-        if born:
-            return i + 1, k
+        born = redraw_by_proposal(ws, rates, first + order[i], order[i], literal, rng)
+        if born > 0:
+            return i + 1, born
     return order.shape[0], DONE
 
 
@@ -427,27 +954,46 @@ def mh_pass(ws, rates, order, start, literal, rng):
 # ------------------------------------------------------------------------------------------------
 
 
-@compiled
+@merged
 def count_customers(ws, rates, literal, rng):
     """n_zk, bottom-up: data at a leaf; at an inner node the sum of its children's tables.
 
     m_zk ~ CRT(n_zk, gamma beta_pa,k) with the current parent weights. `literal` passes the raw
     numbers of data upwards instead, as the published algorithm does.
     """
-    customers = np.zeros(ws.log_beta.shape, dtype=np.int64)
-    for n in range(ws.path.shape[0]):
-        customers[ws.path[n, -1], ws.component[n]] += 1
-    for level in range(ws.path.shape[1] - 1, 0, -1):
+    for z in range(ws.level.shape[0]):
+        for k in range(ws.room[WIDTH]):
+            ws.customers[z, k] = 0
+    for n in range(ws.leaf.shape[0]):
+        ws.customers[ws.leaf[n], ws.component[n]] += 1
+    for level in range(ws.room[DEPTH], 0, -1):
         for z in range(ws.level.shape[0]):
             if ws.level[z] != level:
                 continue
             up = ws.parent[z]
-            for k in range(ws.held.shape[0]):
-                tables = customers[z, k]
-                if not literal:
-                    tables = tables_draw(tables, rates.gamma * math.exp(ws.log_beta[up, k]), rng)
-                customers[up, k] += tables
-    return customers
+            for k in range(1, ws.room[WIDTH]):
+                tables = ws.customers[z, k]
+                if tables > 0 and not literal:
+                    tables = tables_draw(tables, rates.gamma * ws.beta[up, k], rng)
+                ws.customers[up, k] += tables
+
+
+@merged
+def draw_all_weights(ws, rates, rng):
+    """beta_z given the customers of z, top-down; see `draw_weights`."""
+    for level in range(ws.room[DEPTH] + 1):
+        for z in range(ws.level.shape[0]):
+            if ws.level[z] != level:
+                continue
+            if level == 0:
+                set_root_shapes(ws, rates)
+            else:
+                up = ws.parent[z]
+                for k in range(ws.room[WIDTH]):
+                    ws.scratch[SHAPE, k] = rates.gamma * ws.beta[up, k]
+            for k in range(1, ws.room[WIDTH]):
+                ws.scratch[SHAPE, k] += ws.customers[z, k]
+            draw_node_weights(ws, z, rng)
 
 
 @compiled
@@ -457,33 +1003,40 @@ def draw_weights(ws, rates, literal, rng):
     beta_root ~ Dir(n_root,1, ..., n_root,K, gamma0), in the finite form Dir(n_root,k + gamma0 / K);
     beta_z ~ Dir(n_zk + gamma beta_pa,k; gamma beta*_pa).
     """
-    customers = count_customers(ws, rates, literal, rng)
-    columns = ws.held.shape[0]
-    log_gamma = math.log(rates.gamma)
-    log_w = np.empty(columns + 1)
-    for level in range(ws.path.shape[1]):
-        for z in range(ws.level.shape[0]):
-            if ws.level[z] != level:
-                continue
-            if level == 0:
-                set_root_shapes(ws, rates, log_w)
-            else:
-                log_w[:columns] = log_gamma + ws.log_beta[ws.parent[z]]
-                log_w[columns] = log_gamma + ws.log_rest[ws.parent[z]]
-            for k in range(columns):
-                if customers[z, k] > 0:
-                    log_w[k] = log_add(log_w[k], math.log(customers[z, k]))
-            log_dirichlet_draw(log_w, rng)
-            ws.log_beta[z, :] = log_w[:columns]
-            ws.log_rest[z] = log_w[columns]
+    count_customers(ws, rates, literal, rng)
+    draw_all_weights(ws, rates, rng)
+
+
+@merged
+def set_root_shapes(ws, rates):
+    """Shapes of the root before any customer: (gamma0; 0, ..., 0), or gamma0 / K each."""
+    each = rates.gamma0 / rates.n_fixed if rates.n_fixed > 0 else 0.0
+    for k in range(1, ws.room[WIDTH]):
+        ws.scratch[SHAPE, k] = each if k <= rates.n_fixed else 0.0
+    ws.scratch[SHAPE, 0] = 0.0 if rates.n_fixed > 0 else rates.gamma0
+
+
+# ------------------------------------------------------------------------------------------------
+# Sufficient statistics
+# ------------------------------------------------------------------------------------------------
 
 
 @compiled
-def set_root_shapes(ws, rates, log_shapes):
-    """Log shapes of the root before any customer: (0, ..., 0, gamma0), or gamma0 / K each."""
-    if rates.n_fixed == 0:
-        log_shapes[:-1] = -math.inf
-        log_shapes[-1] = math.log(rates.gamma0)
-    else:
-        log_shapes[:-1] = math.log(rates.gamma0) - math.log(rates.n_fixed)
-        log_shapes[-1] = -math.inf
+def add_rows(statistics, component, sums):
+    """sums[component[i]] += statistics[i], row by row."""
+    for i in range(statistics.shape[0]):
+        k = component[i]
+        for j in range(statistics.shape[1]):
+            sums[k, j] += statistics[i, j]
+
+
+@compiled
+def move_rows(statistics, old, new, sums):
+    """The same where sums hold every row under its old component already."""
+    for i in range(statistics.shape[0]):
+        k, k_new = old[i], new[i]
+        if k != k_new:
+            for j in range(statistics.shape[1]):
+                sums[k, j] -= statistics[i, j]
+            for j in range(statistics.shape[1]):
+                sums[k_new, j] += statistics[i, j]

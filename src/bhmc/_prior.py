@@ -63,11 +63,7 @@ def sample_prior(
     n, n_levels = check_whole(n, "n", 1), check_whole(n_levels, "n_levels", 1)
     n_features, rng = check_whole(n_features, "n_features", 1), check_rng(rng)
     hyper = _with_form(hyper, n_components)
-    if hyper.n_components is None and hyper.gamma0 > _LARGEST_GAMMA0:
-        raise ValueError(
-            f"gamma0 must be at most {_LARGEST_GAMMA0:g}, because the prior is drawn by breaking "
-            f"some 70 gamma0 sticks, got {hyper.gamma0!r}."
-        )
+    check_gamma0(hyper)
     likelihood = resolve(likelihood)
     # No rows, no randomness: the family's own checks, before any work.
     likelihood.sample_data(likelihood.sample_theta(0, n_features, rng), rng)
@@ -85,6 +81,15 @@ def sample_data(
 ) -> NDArray[np.float64]:
     """Draw fresh data given the state: x_n ~ F(theta_c_n)."""
     return resolve(likelihood).sample_data(state.theta[state.components], check_rng(rng))
+
+
+def check_gamma0(hyper: Hyper) -> None:
+    """Refuse a gamma0 whose sticks would be too many to break."""
+    if hyper.n_components is None and hyper.gamma0 > _LARGEST_GAMMA0:
+        raise ValueError(
+            f"gamma0 must be at most {_LARGEST_GAMMA0:g}, because the prior is drawn by breaking "
+            f"some 70 gamma0 sticks, got {hyper.gamma0!r}."
+        )
 
 
 def _with_form(hyper: Hyper, n_components: int | None) -> Hyper:
@@ -108,9 +113,9 @@ class _Franchise:
         self._branches: dict[_Node, int] = {(): 0}
         k = hyper.n_components
         if k is None:
-            root = _log_sticks(hyper.gamma0, rng)
+            root = log_sticks(hyper.gamma0, rng)
         else:
-            root = _log_dirichlet(np.full(k, np.log(hyper.gamma0) - np.log(k)), rng)
+            root = log_dirichlet(np.full(k, np.log(hyper.gamma0) - np.log(k)), rng)
         self.log_beta: dict[_Node, NDArray[np.float64]] = {(): root}
 
     def walk(self, n_levels: int) -> _Node:
@@ -131,7 +136,7 @@ class _Franchise:
         self._branches[parent] += 1
         self._branches[node] = self._guests[node] = 0
         log_shapes = np.log(self._hyper.gamma) + self.log_beta[parent]
-        self.log_beta[node] = _log_dirichlet(log_shapes, self._rng)
+        self.log_beta[node] = log_dirichlet(log_shapes, self._rng)
         return node
 
     def order_dish(self, leaf: _Node) -> int:
@@ -140,7 +145,7 @@ class _Franchise:
         return int(self._rng.choice(len(beta), p=beta / beta.sum()))
 
 
-def _log_sticks(concentration: float, rng: np.random.Generator) -> NDArray[np.float64]:
+def log_sticks(concentration: float, rng: np.random.Generator) -> NDArray[np.float64]:
     """log pi, pi ~ GEM(concentration), broken until only dust is left, which is the last piece."""
     log_left, log_piece = np.zeros(1), np.empty(0)
     while log_left[-1] > _LOG_DUST:  # 1 - Beta(1, c) is exp(-E / c) with E exponential
@@ -151,7 +156,7 @@ def _log_sticks(concentration: float, rng: np.random.Generator) -> NDArray[np.fl
     return np.append(log_left[:last] + log_piece[:last], log_left[last])
 
 
-def _log_dirichlet(log_shapes: NDArray, rng: np.random.Generator) -> NDArray[np.float64]:
+def log_dirichlet(log_shapes: NDArray, rng: np.random.Generator) -> NDArray[np.float64]:
     """log w, w ~ Dir(exp(log_shapes)), by log G(a) = log G(a + 1) + log(U) / a."""
     shapes = np.exp(log_shapes)
     log_u = np.log1p(-rng.random(len(shapes)))
@@ -178,9 +183,11 @@ def _state(paths: list[_Node], dishes, log_beta: dict, hyper: Hyper) -> State:
     unborn = np.delete(log_weights, kept, axis=1)
     log_rest = np.logaddexp.reduce(unborn, axis=1, initial=-np.inf)
     return State(
-        paths=np.array([[number[p[:level]] for level in range(n_levels + 1)] for p in paths]),
-        components=components.astype(np.int64),
-        parents=np.array([number[node[:-1]] if node else -1 for node in nodes]),
+        paths=np.array(
+            [[number[p[:level]] for level in range(n_levels + 1)] for p in paths], dtype=np.int32
+        ),
+        components=components.astype(np.int32),
+        parents=np.array([number[node[:-1]] if node else -1 for node in nodes], dtype=np.int32),
         log_weights=np.column_stack([log_weights[:, kept], log_rest]),
         theta=np.empty((len(kept), 0)),
         hyper=hyper,

@@ -1,256 +1,426 @@
 """The slow twin of `_kernels`: the same conditionals in plain NumPy. Read this file first.
 
 Same entry points, same arguments, same order of random numbers: from equal workspaces and equal
-generators both give the same draws (tests/test_twin.py). Nothing here is compiled or tuned.
+generators both give the same draws (tests/test_twin.py). Nothing here is compiled or tuned: each
+datum is really taken out, and all that its draw needs is computed from scratch.
+Column 0 of every array over components is the remainder: beta_z0 is beta*_z, f(x; theta_0) is f*.
 """
+
+import math
 
 import numpy as np
 
 from bhmc._workspace import (
     COMPONENTS_BORN,
     COMPONENTS_DIED,
+    DEPTH,
     DONE,
+    FREE_COLUMNS,
+    FREE_SLOTS,
     NEEDS_ROOM,
     NODES_BORN,
     NODES_DIED,
+    NONE,
     PATHS_ACCEPTED,
+    WIDTH,
+    whole_blocks,
 )
 
-_NONE = -1
+# A plain number below the first counts as 0 (its logarithm stays), above the second as infinite:
+# what was lost to the first is then less than 2^-520.
+_SMALLEST, _LARGEST = 2.0**-1020, 2.0**500
+# A sum of products below the first may have lost terms that matter, above the second its unit is
+# too small: another unit is tried, then logarithms decide.
+_TOO_SMALL, _TOO_LARGE = 2.0**-400, 2.0**400
+# With more than this times (1 + a log n) customers, tables are found by waiting times.
+_MANY_CUSTOMERS = 60.0
+# A log gamma draw of a small shape is log G - x with |log G| < 64: below half a digit of this x.
+_HUGE = 1e19
 
 
-def gibbs_pass(ws, rates, order, start, rng):
-    """(v_n, c_n) from their exact joint conditional, one datum after the other."""
-    for i, n in enumerate(order[start:], start):
+def random_source(rng):
+    """What the conditionals here take their random numbers from: the generator itself."""
+    return rng
+
+
+# ---- Path and component of each datum ----------------------------------------------------------
+
+
+def gibbs_pass(ws, rates, first, order, start, rng):
+    """(v_n, c_n) from their exact joint conditional, n = first + order[i], i = start, ... in turn.
+
+    Returns (position to go on from, code): a component just born, NEEDS_ROOM or DONE.
+    """
+    for i in range(start, len(order)):
         if not _has_room(ws, rates):
             return i, NEEDS_ROOM
-        _subtract(ws, n)
-        _drop_empty_nodes(ws, ws.path[n])
-        _release_if_lone(ws, ws.component[n], rates)
-        z = _draw_index(_log_options(ws, rates, n), rng)
-        k = _draw_index(_log_joint_with_component(ws, n)[z], rng)
-        born = k == len(ws.held)
-        if born:
-            k = break_component(ws, rates, z, rng)
-        _add(ws, n, _grow_branch(ws, rates, z, k, rng), k)
+        n, log_f = first + order[i], ws.log_f[order[i], : ws.room[WIDTH]]
+        units = log_f[ws.component[n]], log_f.max()
+        ws.n_under[_path_to(ws, ws.leaf[n])] -= 1
+        _drop_empty_nodes(ws, ws.leaf[n])
+        _leave_component(ws, rates, n)
+        z, k = _draw_place_and_component(ws, rates, log_f, units, rng)
         ws.events[PATHS_ACCEPTED] += 1
+        born = _put_in(ws, rates, n, z, k, z, rng)
         if born:
-            return i + 1, k
+            return i + 1, born
     return len(order), DONE
 
 
-def mh_pass(ws, rates, order, start, literal, rng):
-    """v_n by Metropolis-Hastings from the nCRP with c_n summed out, then c_n given v_n."""
-    for i, n in enumerate(order[start:], start):
+def mh_pass(ws, rates, first, order, start, literal, rng):
+    """v_n by Metropolis-Hastings from the nCRP with c_n summed out, then c_n given v_n.
+
+    The proposal is the prior of v_n given the others: accept it with min(1, S_new / S_old).
+    `literal` keeps two inexact steps of the published algorithm. Returns what `gibbs_pass` does.
+    """
+    for i in range(start, len(order)):
         if not _has_room(ws, rates):
             return i, NEEDS_ROOM
-        old_path = ws.path[n].copy()
-        _subtract(ws, n)
-        if not literal:
-            _release_if_lone(ws, ws.component[n], rates)
-        new_path = _path_to(ws, _propose_leaf(ws, rates, rng))
-        log_s = np.logaddexp.reduce(_log_joint_with_component(ws, n), axis=1)
-        if np.log1p(-rng.random()) < log_s[new_path[-1]] - log_s[old_path[-1]]:
-            kept, dropped = new_path, old_path
-            ws.events[PATHS_ACCEPTED] += 1
-        else:
-            kept, dropped = old_path, new_path
-        _drop_empty_nodes(ws, dropped)
-        k = _draw_index(_log_joint_with_component(ws, n)[kept[-1]], rng)
-        born = k == len(ws.held)
+        n, log_f = first + order[i], ws.log_f[order[i], : ws.room[WIDTH]]
+        old = ws.leaf[n]
+        ws.n_under[_path_to(ws, old)] -= 1
+        _leave_component(ws, rates, n, keep=literal)
+        new = _propose_leaf(ws, rates, rng)
+        log_s = _log_sums(ws, log_f)
+        accepted = np.log1p(-rng.random()) < log_s[new] - log_s[old]
+        leaf, loser = (new, old) if accepted else (old, new)
+        ws.events[PATHS_ACCEPTED] += accepted
+        _drop_empty_nodes(ws, loser)
+        k = _draw_index(ws.log_beta[leaf, : ws.room[WIDTH]] + log_f, rng)
+        born = _put_in(ws, rates, n, leaf, k, NONE if literal else leaf, rng)
         if born:
-            k = break_component(ws, rates, _NONE if literal else kept[-1], rng)
-        _add(ws, n, kept[-1], k)
-        if born:
-            return i + 1, k
+            return i + 1, born
     return len(order), DONE
 
 
-def draw_weights(ws, rates, literal, rng):
-    """B given V and c: tables m_zk ~ CRT(n_zk, gamma beta_pa,k) bottom-up, Dirichlets top-down."""
-    customers = np.zeros(ws.log_beta.shape)
-    np.add.at(customers, (ws.path[:, -1], ws.component), 1)
-    for z in _nodes_by_level(ws, bottom_up=True)[:-1]:
-        up = ws.parent[z]
-        prior = rates.gamma * np.exp(ws.log_beta[up])
-        for k, seated in enumerate(customers[z]):
-            customers[up, k] += seated if literal else _draw_tables(int(seated), prior[k], rng)
-    for z in _nodes_by_level(ws):
-        with np.errstate(divide="ignore"):  # log 0 = -inf is what an empty seat adds
-            log_customers = np.log(np.append(customers[z], 0))
-        log_shapes = np.logaddexp(_log_prior_shapes(ws, rates, z), log_customers)
-        log_w = _draw_log_dirichlet(log_shapes, rng)
-        ws.log_beta[z], ws.log_rest[z] = log_w[:-1], log_w[-1]
+def _draw_place_and_component(ws, rates, log_f, units, rng):
+    """P(c_n = k) ~ f(x_n; theta_k) U_root[k]; then from the root down, at z: child y with
+    probability share_y U_y[k] / U_z[k], a new branch below z with alpha beta_zk / U_z[k].
+
+    Returns the leaf, or the inner z with a new branch below it, and k. One random number serves all
+    choices: what it leaves over in the entry it falls into is uniform below that entry.
+    f is measured in the first of the log `units` in which no product that matters is lost.
+    """
+    U, share = _masses(ws, rates)
+    for unit in units:
+        f = _exp_within(log_f - unit)
+        with np.errstate(invalid="ignore"):  # inf * 0: too large a unit as well
+            total = f @ U[0]
+        if _TOO_SMALL < total < _TOO_LARGE:
+            break
+    else:
+        return _draw_far(ws, rates, log_f, rng)
+    weights = f * U[0]
+    k, left = _pick(weights, rng.random() * weights.sum())
+    z, target = 0, left / f[k]
+    while ws.level[z] < ws.room[DEPTH]:
+        children = _children(ws, z)
+        options = [share[y] * U[y, k] for y in children] + [rates.alpha * ws.beta[z, k]]
+        chosen, left = _pick(options, target)
+        if chosen == len(children):
+            break
+        z = children[chosen]
+        target = left / share[z]
+    return z, k
 
 
-def break_component(ws, rates, chosen_at, rng):
-    """Split every remainder top-down; +1 on the path of the datum that has just chosen it."""
-    k = int(np.flatnonzero(~ws.alive)[0])
-    ws.alive[k] = True
-    ws.events[COMPONENTS_BORN] += 1
-    on_path = _path_to(ws, chosen_at) if chosen_at >= 0 else []
-    for z in _nodes_by_level(ws):
-        if z == 0:
-            log_shapes = np.log([1.0, rates.gamma0])
-        else:
-            up = ws.parent[z]
-            log_shapes = np.log(rates.gamma) + np.array([ws.log_beta[up, k], ws.log_rest[up]])
-            if z in on_path:
-                log_shapes[0] = np.logaddexp(log_shapes[0], 0.0)
-        log_u = _draw_log_dirichlet(log_shapes, rng)
-        ws.log_beta[z, k] = ws.log_rest[z] + log_u[0]
-        ws.log_rest[z] += log_u[1]
-    return k
+def _masses(ws, rates):
+    """U_z = alpha beta_z + sum over children y of share_y U_y, with share_y = N_y / (N_y + alpha);
+    at a leaf U_z = beta_z and share_z = N_z.
+
+    U_z[k] / (N_z + alpha) is the probability that a datum at an inner z ends with component k.
+    """
+    U, share = ws.beta[:, : ws.room[WIDTH]].copy(), ws.n_under.astype(float)
+    for z in _nodes(ws)[::-1]:
+        if ws.level[z] < ws.room[DEPTH]:
+            U[z] = rates.alpha * U[z] + sum(share[y] * U[y] for y in _children(ws, z))
+            share[z] = ws.n_under[z] / (ws.n_under[z] + rates.alpha)
+    return U, share
 
 
-def release_empty(ws):
-    """Return every component without data to the remainder."""
-    for k in np.flatnonzero(ws.alive & (ws.held == 0)):
-        _release_component(ws, k)
+def _draw_far(ws, rates, log_f, rng):
+    """P(z) ~ prod along its path of N_child / (N_parent + alpha), times alpha / (N_z + alpha) where
+    z is inner ("a new branch below z"), times S_z; then P(c_n = k | z) ~ beta_zk f(x_n; theta_k).
 
-
-def _log_joint_with_component(ws, n):
-    """(slots, K + 1): log beta_zk f(x_n; theta_k), and last log beta*_z f*(x_n)."""
-    log_f = np.append(ws.log_f[n], ws.log_f_new[n])
-    return np.column_stack([ws.log_beta, ws.log_rest]) + log_f
-
-
-def _log_options(ws, rates, n):
-    """(slots,): a leaf with its path's probability, an inner node with "new branch below it"."""
-    log_s = np.logaddexp.reduce(_log_joint_with_component(ws, n), axis=1)
-    log_option = np.full(len(ws.level), -np.inf)
-    for z in np.flatnonzero(ws.level >= 0):
+    The same law as above by logarithms, for a datum so far away that every product underflows.
+    """
+    log_option = np.where(ws.level >= 0, _log_sums(ws, log_f), -np.inf)
+    for z in _nodes(ws):
         path = _path_to(ws, z)
         steps = ws.n_under[path[1:]] / (ws.n_under[path[:-1]] + rates.alpha)
-        log_option[z] = np.log(steps).sum() + log_s[z]
-        if ws.level[z] < ws.path.shape[1] - 1:
+        log_option[z] += np.log(steps).sum()
+        if ws.level[z] < ws.room[DEPTH]:
             log_option[z] += np.log(rates.alpha / (ws.n_under[z] + rates.alpha))
-    return log_option
+    z = _draw_index(log_option, rng)
+    return z, _draw_index(ws.log_beta[z, : ws.room[WIDTH]] + log_f, rng)
+
+
+def _log_sums(ws, log_f):
+    """log S_z of every slot, S_z = sum_k beta_zk f(x_n; theta_k), with beta*_z f*(x_n) in it."""
+    return np.logaddexp.reduce(ws.log_beta[:, : ws.room[WIDTH]] + log_f, axis=1)
 
 
 def _propose_leaf(ws, rates, rng):
-    """Walk down: child y with probability N_y / (N_z + alpha), else a new branch from the prior."""
+    """nCRP: child y with probability N_y / (N_z + alpha), else a new branch from the prior."""
     z = 0
-    while ws.level[z] < ws.path.shape[1] - 1:
-        children = np.flatnonzero(ws.parent == z)
-        edges = np.cumsum(ws.n_under[children])
-        target = rng.random() * (ws.n_under[z] + rates.alpha)
-        chosen = np.searchsorted(edges, target, side="right")
+    while ws.level[z] < ws.room[DEPTH]:
+        children = _children(ws, z)
+        options = [*ws.n_under[children], rates.alpha]
+        chosen, _ = _pick(options, rng.random() * (ws.n_under[z] + rates.alpha))
         if chosen == len(children):
-            return _grow_branch(ws, rates, z, _NONE, rng)
+            return _grow_branch(ws, rates, z, NONE, rng)
         z = children[chosen]
     return z
 
 
+def _put_in(ws, rates, n, z, k, chosen_at, rng):
+    """v_n <- the path to leaf z, or to a new one below inner z; c_n <- k, 0: a new component.
+
+    Returns the component if it was just born, else 0.
+    """
+    born = k == 0
+    if born:
+        k = break_component(ws, rates, chosen_at, rng)
+    leaf = _grow_branch(ws, rates, z, k, rng)
+    ws.n_under[_path_to(ws, leaf)] += 1
+    ws.leaf[n], ws.component[n] = leaf, k
+    ws.held[k] += 1
+    return k if born else 0
+
+
+# ---- Weights -----------------------------------------------------------------------------------
+
+
+def draw_weights(ws, rates, literal, rng):
+    """B given V and c: tables m_zk ~ CRT(n_zk, gamma beta_pa,k) bottom-up, then top-down
+    beta_root ~ Dir(n_root,1, ..., n_root,K, gamma0), finite form Dir(n_root,k + gamma0 / K), and
+    beta_z ~ Dir(n_zk + gamma beta_pa,k; gamma beta*_pa).
+
+    The customers n_zk of a leaf are its data, those of an inner node its children's tables;
+    `literal` passes the raw numbers of data upwards instead, as the published algorithm does.
+    """
+    width = ws.room[WIDTH]
+    customers = np.zeros((len(ws.level), width), dtype=np.int64)
+    np.add.at(customers, (ws.leaf, ws.component), 1)
+    for level in range(ws.room[DEPTH], 0, -1):
+        for z in np.flatnonzero(ws.level == level):
+            up = ws.parent[z]
+            for k, n in enumerate(customers[z]):
+                a = rates.gamma * ws.beta[up, k]
+                customers[up, k] += n if literal else _draw_tables(n, a, rng)
+    for z in _nodes(ws):
+        if z > 0:
+            prior = rates.gamma * ws.beta[ws.parent[z], :width]
+        else:
+            prior = np.zeros(width)
+            prior[0] = 0.0 if rates.n_fixed else rates.gamma0
+            prior[1 : rates.n_fixed + 1] = rates.gamma0 / max(rates.n_fixed, 1)
+        _draw_node_weights(ws, z, prior + customers[z], rng)
+
+
+def break_component(ws, rates, chosen_at, rng):
+    """u_root ~ Beta(1, gamma0) and u_z ~ Beta(gamma beta_pa,new, gamma beta*_pa), with 1 more on
+    the path to the node `chosen_at` whose datum has just chosen the new component (-1: none has);
+    then beta_z,new = u_z beta*_z and beta*_z <- (1 - u_z) beta*_z. Returns its column.
+    """
+    k = int(np.flatnonzero(~ws.alive)[0])
+    ws.alive[k] = True
+    ws.room[FREE_COLUMNS] -= 1
+    ws.room[WIDTH] = max(ws.room[WIDTH], whole_blocks(k + 1))
+    ws.events[COMPONENTS_BORN] += 1
+    ahead = _path_to(ws, chosen_at)
+    for z in _nodes(ws):
+        up, pair = ws.parent[z], [k, 0]
+        shapes = np.array([1.0, rates.gamma0])
+        if z > 0:
+            shapes = rates.gamma * ws.beta[up, pair] + [z in ahead, 0]
+        log_u = _draw_log_dirichlet(shapes, ws.log_beta[up, pair], rng)
+        ws.log_beta[z, pair] = ws.log_beta[z, 0] + log_u
+        ws.beta[z, pair] = np.exp(ws.log_beta[z, pair])
+    return k
+
+
 def _grow_branch(ws, rates, z, k, rng):
-    """New nodes below z down to a leaf: beta ~ Dir(gamma beta_pa + e_k), k = -1 for no datum."""
-    while ws.level[z] < ws.path.shape[1] - 1:
-        child = int(np.flatnonzero(ws.level < 0)[0])
-        ws.parent[child], ws.level[child], ws.n_under[child] = z, ws.level[z] + 1, 0
-        ws.events[NODES_BORN] += 1
-        log_shapes = _log_prior_shapes(ws, rates, child)
-        if k >= 0:
-            log_shapes[k] = np.logaddexp(log_shapes[k], 0.0)
-        log_w = _draw_log_dirichlet(log_shapes, rng)
-        ws.log_beta[child], ws.log_rest[child] = log_w[:-1], log_w[-1]
-        z = child
+    """beta_y ~ Dir(gamma beta_pa + e_k), top-down, for new nodes y from below z to a leaf.
+
+    Their only datum chose k; k = -1: no datum yet. Returns the leaf.
+    """
+    while ws.level[z] < ws.room[DEPTH]:
+        up, z = z, _open_node(ws, z)
+        shapes = rates.gamma * ws.beta[up, : ws.room[WIDTH]]
+        if k != NONE:
+            shapes[k] += 1
+        _draw_node_weights(ws, z, shapes, rng)
     return z
 
 
-def _log_prior_shapes(ws, rates, z):
-    """Log shapes of beta_z before any customer, the remainder last."""
-    columns = len(ws.held)
-    if z > 0:
-        up = ws.parent[z]
-        return np.log(rates.gamma) + np.append(ws.log_beta[up], ws.log_rest[up])
-    if rates.n_fixed:
-        return np.append(np.full(columns, np.log(rates.gamma0) - np.log(rates.n_fixed)), -np.inf)
-    return np.append(np.full(columns, -np.inf), np.log(rates.gamma0))
+def _draw_node_weights(ws, z, shapes, rng):
+    """beta_z ~ Dir(shapes), in both arrays."""
+    log_w = _draw_log_dirichlet(shapes, ws.log_beta[ws.parent[z], : len(shapes)], rng)
+    w = _exp_within(log_w - log_w.max())
+    ws.log_beta[z, : len(w)], ws.beta[z, : len(w)] = log_w, w / w.sum()
 
 
-def _nodes_by_level(ws, bottom_up=False):
-    """Slots in use, parents before children (or after), slots of one level in order."""
-    slots = np.flatnonzero(ws.level >= 0)
-    key = -ws.level[slots] if bottom_up else ws.level[slots]
-    return slots[np.argsort(key, kind="stable")]
+# ---- Nodes and components ----------------------------------------------------------------------
 
 
-def _path_to(ws, z):
-    path = [z]
-    while ws.parent[path[-1]] >= 0:
-        path.append(ws.parent[path[-1]])
-    return np.array(path[::-1])
+def release_empty(ws):
+    """Return every component without data to the remainder."""
+    for k in np.flatnonzero(ws.alive & (ws.held == 0))[1:]:
+        _release_component(ws, k)
 
 
 def _has_room(ws, rates):
-    enough_slots = (ws.level < 0).sum() >= ws.path.shape[1] - 1
-    return enough_slots and (rates.n_fixed > 0 or not ws.alive.all())
+    """Whether one more datum can be redrawn."""
+    return ws.room[FREE_SLOTS] >= ws.room[DEPTH] and (rates.n_fixed or ws.room[FREE_COLUMNS])
 
 
-def _subtract(ws, n):
-    ws.held[ws.component[n]] -= 1
-    ws.n_under[ws.path[n]] -= 1
+def _nodes(ws):
+    """Slots in use, parents before children, slots of one level in order."""
+    slots = np.flatnonzero(ws.level >= 0)
+    return slots[np.argsort(ws.level[slots], kind="stable")]
 
 
-def _add(ws, n, leaf, k):
-    ws.component[n] = k
-    ws.held[k] += 1
-    ws.path[n] = _path_to(ws, leaf)
-    ws.n_under[ws.path[n]] += 1
+def _children(ws, z):
+    """Children of z in the order of their list."""
+    children, y = [], ws.first_child[z]
+    while y != NONE:
+        children.append(int(y))
+        y = ws.next_sibling[y]
+    return children
 
 
-def _drop_empty_nodes(ws, path):
-    empty = [z for z in path[1:] if ws.n_under[z] == 0]
-    ws.level[empty] = -1
-    ws.parent[empty] = -1
-    ws.log_beta[empty] = -np.inf
-    ws.log_rest[empty] = -np.inf
-    ws.events[NODES_DIED] += len(empty)
+def _link(ws, z, children):
+    """Make `children` the list of z."""
+    links = [*children, NONE]
+    ws.first_child[z] = links[0]
+    ws.next_sibling[links[:-1]] = links[1:]
 
 
-def _release_if_lone(ws, k, rates):
-    if not rates.n_fixed and ws.held[k] == 0:
+def _path_to(ws, z):
+    """Slots from the root to z; none if z is -1."""
+    return np.append(_path_to(ws, ws.parent[z]), z) if z != NONE else np.empty(0, dtype=np.int64)
+
+
+def _open_node(ws, up):
+    """Take the next free slot for the last child of `up`; its weights are still to be drawn."""
+    ws.room[FREE_SLOTS] -= 1
+    z = ws.free[ws.room[FREE_SLOTS]]
+    ws.parent[z], ws.level[z], ws.n_under[z] = up, ws.level[up] + 1, 0
+    _link(ws, z, [])
+    _link(ws, up, [*_children(ws, up), z])
+    ws.events[NODES_BORN] += 1
+    return z
+
+
+def _drop_empty_nodes(ws, z):
+    """Delete the nodes without data from z upwards."""
+    while z > 0 and ws.n_under[z] == 0:
+        up = ws.parent[z]
+        _link(ws, up, [y for y in _children(ws, up) if y != z])
+        ws.parent[z] = ws.level[z] = NONE
+        ws.free[ws.room[FREE_SLOTS]] = z
+        ws.room[FREE_SLOTS] += 1
+        ws.events[NODES_DIED] += 1
+        z = up
+
+
+def _leave_component(ws, rates, n, keep=False):
+    """Datum n leaves its component, which is unborn again if nobody holds it (unless kept)."""
+    k = ws.component[n]
+    ws.held[k] -= 1
+    if ws.held[k] == 0 and not rates.n_fixed and not keep:
         _release_component(ws, k)
 
 
 def _release_component(ws, k):
-    ws.log_rest[:] = np.logaddexp(ws.log_rest, ws.log_beta[:, k])
-    ws.log_beta[:, k] = -np.inf
+    """beta*_z <- beta*_z + beta_zk at every node: component k is unborn again."""
+    ws.log_beta[:, 0] = np.logaddexp(ws.log_beta[:, 0], ws.log_beta[:, k])
+    ws.beta[:, 0] += ws.beta[:, k]
+    ws.log_beta[:, k], ws.beta[:, k] = -np.inf, 0.0
     ws.alive[k] = False
+    ws.room[FREE_COLUMNS] += 1
     ws.events[COMPONENTS_DIED] += 1
 
 
+# ---- Draws from named distributions ------------------------------------------------------------
+
+
+def _pick(weights, target):
+    """(i, what is left of target) where the running sum of the weights passes it."""
+    for i, weight in enumerate(weights):
+        if target < weight:
+            return i, target
+        target -= weight
+    last = np.flatnonzero(weights)[-1]  # rounding took target past them all
+    return last, weights[last]
+
+
 def _draw_index(log_weights, rng):
-    """P(i) proportional to exp(log_weights[i])."""
-    cumulative = np.cumsum(np.exp(log_weights - log_weights.max()))
-    return int(np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right"))
+    """P(i) ~ exp(log_weights[i])."""
+    weights = _exp_within(log_weights - log_weights.max())
+    return _pick(weights, rng.random() * weights.sum())[0]
 
 
-def _draw_tables(customers, concentration, rng):
-    """CRT(n, a): the first customer opens a table, customer i + 1 with probability a / (a + i)."""
-    if customers == 0:
-        return 0
-    i = np.arange(1, customers)
-    return 1 + int((rng.random(customers - 1) * (concentration + i) < concentration).sum())
+def _exp_within(x):
+    """exp(x), but 0 below 2^-1020 and inf above 2^500."""
+    with np.errstate(over="ignore"):
+        w = np.exp(x.astype(np.float64))
+    return np.where(w > _SMALLEST, np.where(w < _LARGEST, w, np.inf), 0.0)
 
 
-def _draw_log_gamma(log_shape, rng):
-    """log G(a) = log G(a + 1) + log(U) / a below shape 1."""
-    shape = np.exp(log_shape)
+def _draw_tables(n, a, rng):
+    """m ~ CRT(n, a) = sum over i = 0..n-1 of Bernoulli(a / (a + i)); CRT(n >= 1, 0) = 1.
+
+    Many customers: with i seated, P(the next w open no table) = prod over j = i..i+w-1 of
+    j / (a + j) = E[(1 - p)^w], p ~ Beta(a, i). So the wait for a table is Geometric(p).
+    """
+    if n <= 1:
+        return n
+    if n <= _MANY_CUSTOMERS * (1 + a * np.log(n)):
+        return 1 + (rng.random(n - 1) * (a + np.arange(1, n)) < a).sum()
+    tables, seated = 1, 1
+    while True:
+        g = np.exp(_draw_log_gamma(a, rng))
+        p = g / (g + np.exp(_draw_log_gamma(seated, rng)))
+        if p == 0:
+            return tables
+        with np.errstate(divide="ignore", over="ignore"):  # p = 1 or hardly more than 0
+            seated += 1 + np.floor(np.log1p(-rng.random()) / np.log1p(-p))
+        if seated > n:
+            return tables
+        tables += 1
+
+
+def _draw_log_gamma(shape, rng):
+    """log G, G ~ Gamma(shape); below shape 1 by log G(a) = log G(a + 1) + log(U) / a.
+
+    From shape 1 on by rejection from a log-logistic (Cheng 1977, algorithm GB).
+    """
     if shape == 0:
         return -np.inf
-    if shape >= 1:
-        return np.log(rng.standard_gamma(shape))
-    with np.errstate(over="ignore"):  # a shape of 1e-310 gives weight 0
-        return np.log(rng.standard_gamma(shape + 1)) - rng.standard_exponential() / shape
+    if shape < 1:
+        fall = -math.log1p(-rng.random()) / float(shape)
+        return -fall if fall > _HUGE else _draw_log_gamma(shape + 1, rng) - fall
+    slope = np.sqrt(2 * shape - 1)
+    while True:
+        u, v = rng.random(2)
+        if u > 0 and v > 0:
+            y = np.log(u / (1 - u)) / slope
+            fit = shape - np.log(4) + (shape + slope) * y - shape * np.exp(y)
+            if fit >= np.log(u * u * v):
+                return np.log(shape) + y
 
 
-def _draw_log_dirichlet(log_shapes, rng):
-    """log Dir(exp(log_shapes)), with the limits of vanishing shapes."""
-    log_g = np.array([_draw_log_gamma(a, rng) for a in log_shapes])
+def _draw_log_dirichlet(shapes, log_limit, rng):
+    """log w, w ~ Dir(shapes).
+
+    Where every gamma draw underflows the limit is taken: all weight on one entry, with probability
+    proportional to exp(log_limit), as the shapes are; no weight at all where that is 0 as well.
+    """
+    log_g = np.array([_draw_log_gamma(shape, rng) for shape in shapes])
     if log_g.max() > -np.inf:
         return log_g - np.logaddexp.reduce(log_g)
-    result = np.full(len(log_shapes), -np.inf)
-    if log_shapes.max() > -np.inf:
-        result[_draw_index(log_shapes, rng)] = 0.0
-    return result
+    if log_limit.max() > -np.inf:
+        log_g[_draw_index(log_limit, rng)] = 0.0
+    return log_g

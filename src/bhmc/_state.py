@@ -49,11 +49,11 @@ class State(NamedTuple):
     so an id is also a row of `log_weights`. Component labels are 0..K-1.
     """
 
-    paths: NDArray[np.int64]
+    paths: NDArray[np.int32]
     """(n, n_levels + 1) node ids of each datum's path, root first."""
-    components: NDArray[np.int64]
+    components: NDArray[np.int32]
     """(n,) component of each datum."""
-    parents: NDArray[np.int64]
+    parents: NDArray[np.int32]
     """(n_nodes,) id of each node's parent, -1 for the root."""
     log_weights: NDArray[np.float64]
     """(n_nodes, K + 1) log mixing weights; the last column is the remainder beta*."""
@@ -83,7 +83,9 @@ class State(NamedTuple):
     @property
     def sizes(self) -> NDArray[np.int64]:
         """(n_nodes,) number of data under each node."""
-        return np.bincount(self.paths.ravel(), minlength=len(self.parents))
+        # Level by level: NumPy counts in a copy of 64-bit numbers.
+        counts = [np.bincount(nodes, minlength=len(self.parents)) for nodes in self.paths.T]
+        return np.sum(counts, axis=0)
 
     @property
     def n_levels(self) -> int:

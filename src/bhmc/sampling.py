@@ -10,14 +10,22 @@ from bhmc import _kernels, _workspace
 from bhmc._checks import check_choice, check_hyper, check_rng
 from bhmc._data_checks import check_functional_data, check_parameters
 from bhmc._density import log_p_tree
-from bhmc._prior import sample_prior
+from bhmc._start import prior_state
 from bhmc._state import Hyper, Info, State, check_state, with_hyper
+from bhmc._tiles import Tiles
 from bhmc.likelihoods import Family, Likelihood, resolve
 
 SAMPLERS = ("gibbs", "mh", "paper")
 
+# Types of the likelihood tiles.
+PRECISIONS = ("float64", "float32")
+
 # The published sampler breaks the root's stick until less than this is left.
 PAPER_EPSILON = 1e-3
+
+# Births and deaths leave holes and an order of nodes that slow a pass down, a little; and sums of
+# statistics that rows leave by subtraction gather rounding errors.
+_PASSES_PER_TIDY = 16
 
 
 def sweep(
@@ -79,15 +87,16 @@ def start_state(
     n: int, family: Family, *, n_levels: int, hyper: Hyper, rng: np.random.Generator
 ) -> State:
     """Tree, components and weights from the prior; theta from its posterior given those."""
-    # The prior's own data are not looked at, so any family serves to draw the rest.
-    state, _ = sample_prior(n, n_levels=n_levels, hyper=hyper, likelihood="gaussian", rng=rng)
-    return state._replace(theta=family.draw_theta(state.components, state.n_components, rng))
+    state = prior_state(n, n_levels=n_levels, hyper=hyper, rng=rng)
+    sums = family.sums(state.components, state.n_components)
+    return state._replace(theta=family.draw_theta(sums, rng))
 
 
 class Chain:
     """A state in a workspace, with what one sweep needs. `engine` holds the conditionals.
 
     `engine` is `_kernels` (compiled); tests put `_reference` or a deliberately wrong module there.
+    `dtype` is that of the likelihood tiles.
     """
 
     def __init__(
@@ -97,17 +106,28 @@ class Chain:
         sampler: str,
         rng: np.random.Generator,
         engine: ModuleType = _kernels,
+        dtype: str = "float64",
     ):
+        family.check_precision(dtype)
         self._family, self._sampler, self._rng, self._engine = family, sampler, rng, engine
+        # The generator as the engine's conditionals take it; `rng` must stay alive beside it.
+        self._source = engine.random_source(rng)
         self._literal = sampler == "paper"
         self._hyper = state.hyper
         self._rates = _workspace.rates_of(state.hyper)
-        self._ws = _workspace.load(state)
-        self._theta = np.zeros((len(self._ws.held), state.theta.shape[1]))
-        self._theta[: state.n_components] = state.theta
-        if not self._rates.n_fixed:
-            self._ws.log_f_new[:] = family.log_marginal()
-        self._fill_table()
+        self._tiles = Tiles(family, finite=state.hyper.n_components is not None)
+        self._ws = _workspace.load(state, tile=self._tiles.height, dtype=dtype)
+        self._rows = np.arange(self._tiles.height)
+        self._passes, self._sums_are_old = 0, True
+        self._log_base = float(family.log_base().sum())
+        # By column; column 0 is the component not yet born.
+        columns = len(self._ws.held)
+        self._theta = np.zeros((columns, family.n_parameters))
+        self._theta[1 : state.n_components + 1] = state.theta
+        self._natural = np.zeros((columns, family.n_statistics))
+        self._natural[1 : state.n_components + 1] = family.natural(state.theta)
+        self._sums = np.zeros((columns, family.n_statistics))
+        self._sum_statistics()
 
     def state(self) -> State:
         """A copy of the current state."""
@@ -122,93 +142,152 @@ class Chain:
         return Info(*self._ws.events.tolist())
 
     def redraw_data(self) -> None:
-        """Paths and components of all data, one by one in random order, given B and theta."""
+        """Paths and components of all data, one by one, given B and theta."""
+        self._begin_pass()
         if self._literal:
             self._break_root()
-        self._pass_over_data(self._rng.permutation(len(self._ws.path)))
+        for first in self._tiles.first_rows:
+            self._pass_over_tile(first)
         if self._literal:
             self._engine.release_empty(self._ws)
 
     def redraw_weights(self) -> None:
         """B given paths and components."""
-        self._engine.draw_weights(self._ws, self._rates, self._literal, self._rng)
+        self._engine.draw_weights(self._ws, self._rates, self._literal, self._source)
 
     def redraw_theta(self) -> None:
         """theta given components and data."""
-        columns = np.flatnonzero(self._ws.alive)
-        self._theta[columns] = self._family.draw_theta(self.components, len(columns), self._rng)
-        self._fill_table()
+        columns = self._columns()
+        self._sums[self._ws.held == 0] = 0.0  # what subtraction may have left there
+        theta = self._family.draw_theta(self._sums[columns], self._rng)
+        self._theta[columns] = theta
+        self._natural[columns] = self._family.natural(theta)
 
     def log_likelihood(self) -> float:
         """log p(X, c, V | B, theta), the complete-data log likelihood of the current state."""
         ws = self._ws
-        rows = np.arange(len(ws.path))
         nodes = np.flatnonzero(ws.level >= 0)
+        log_f = self._family.log_likelihood(self._natural, self._sums, ws.component)
         return float(
-            ws.log_f[rows, ws.component].sum()
-            + ws.log_beta[ws.path[:, -1], ws.component].sum()
+            self._log_base
+            + log_f
+            + ws.log_beta[ws.leaf, ws.component].sum()
             + log_p_tree(ws.parent[nodes], ws.n_under[nodes], ws.level[nodes], self._rates.alpha)
         )
 
     @property
     def components(self) -> NDArray[np.int64]:
         """(n,) component of each datum, 0..K-1."""
-        return (np.cumsum(self._ws.alive) - 1)[self._ws.component]
+        return (np.cumsum(self._ws.alive) - 2)[self._ws.component]
 
     @property
     def n_nodes(self) -> int:
         """Number of nodes in the tree."""
-        return int((self._ws.level >= 0).sum())
+        return len(self._ws.level) - int(self._ws.room[_workspace.FREE_SLOTS])
 
     @property
     def n_components(self) -> int:
         """Number of components that exist."""
-        return int(self._ws.alive.sum())
+        return len(self._ws.alive) - int(self._ws.room[_workspace.FREE_COLUMNS]) - 1
 
-    def _pass_over_data(self, order: NDArray[np.int64]) -> None:
-        """Redraw every datum; the engine stops where a component is born or room runs out."""
+    def _pass_over_tile(self, first: int) -> None:
+        """Redraw a tile's data; the engine stops where a component is born or room runs out."""
+        n_rows = self._tiles.open(first)
+        used = 1 + int(np.flatnonzero(self._ws.alive)[-1])
+        self._tiles.fill(self._natural[1:used], self._ws.log_f)
+        # The published sampler visits data in random order, here within a tile.
+        order = self._rng.permutation(n_rows) if self._literal else self._rows[:n_rows]
+        components = self._ws.component[first : first + n_rows]
+        before = components.copy()
         position, code = 0, 0
         while code != _workspace.DONE:
             if self._sampler == "gibbs":
                 position, code = self._engine.gibbs_pass(
-                    self._ws, self._rates, order, position, self._rng
+                    self._ws, self._rates, first, order, position, self._source
                 )
             else:
                 position, code = self._engine.mh_pass(
-                    self._ws, self._rates, order, position, self._literal, self._rng
+                    self._ws, self._rates, first, order, position, self._literal, self._source
                 )
             if code == _workspace.NEEDS_ROOM:
                 self._make_room()
             elif code != _workspace.DONE:
-                founder = int(order[position - 1])
-                self._set_theta(code, self._family.draw_one_theta([founder], self._rng))
+                founder = order[position - 1]
+                self._draw_new_theta(code, self._tiles.statistics[founder])
+                self._tiles.fill_column(code, self._natural[code], self._ws.log_f)
+        if self._sums_are_old:
+            _kernels.move_rows(self._tiles.statistics, before, components, self._sums)
+        else:
+            _kernels.add_rows(self._tiles.statistics, components, self._sums)
 
     def _break_root(self) -> None:
         """The published sampler's start: components from the prior until the root has none left."""
-        while self._ws.log_rest[0] >= np.log(PAPER_EPSILON):
-            if self._ws.alive.all():
+        nothing = np.zeros(self._family.n_statistics)
+        while self._ws.log_beta[0, 0] >= np.log(PAPER_EPSILON):
+            if not self._ws.room[_workspace.FREE_COLUMNS]:
                 self._make_room()
-            k = self._engine.break_component(self._ws, self._rates, -1, self._rng)
-            self._set_theta(k, self._family.draw_one_theta([], self._rng))
+            k = self._engine.break_component(self._ws, self._rates, _workspace.NONE, self._source)
+            self._draw_new_theta(k, nothing)
+
+    def _draw_new_theta(self, k: int, statistics: NDArray[np.float64]) -> None:
+        """theta of a component just born, given the statistics of its data so far."""
+        theta = self._family.draw_theta(statistics[None, :], self._rng)
+        self._theta[k] = theta[0]
+        self._natural[k] = self._family.natural(theta)[0]
+
+    def _sum_statistics(self) -> None:
+        """Sums of the sufficient statistics of every component."""
+        for first in self._tiles.first_rows:
+            n_rows = self._tiles.open(first)
+            components = self._ws.component[first : first + n_rows]
+            _kernels.add_rows(self._tiles.statistics, components, self._sums)
+
+    def _columns(self) -> NDArray[np.int64]:
+        """The columns of the components that exist."""
+        return np.flatnonzero(self._ws.alive)[1:]
+
+    def _begin_pass(self) -> None:
+        """Now and then compact slots and columns, and take the sums of statistics anew."""
+        self._passes += 1
+        tidy = self._passes % _PASSES_PER_TIDY == 2  # a chain of one sweep need not
+        if tidy:
+            columns = _workspace.tidy(self._ws)
+            used = len(columns)
+            self._theta[:used], self._natural[:used] = self._theta[columns], self._natural[columns]
+        # Rows that change their component are few: moving them is less than adding all.
+        self._sums_are_old = self._family.subtracts_well and not tidy
+        if not self._sums_are_old:
+            self._sums[:] = 0.0
 
     def _make_room(self) -> None:
         """Half as many slots and columns again, and enough for one datum."""
         slots, columns = self._ws.log_beta.shape
-        slots += slots // 2 + self._ws.path.shape[1]
+        slots += slots // 2 + int(self._ws.room[_workspace.DEPTH])
         if not self._rates.n_fixed:
-            columns += columns // 2 + 1
+            columns += columns // 2
         self._ws = _workspace.grow(self._ws, slots, columns)
-        theta = np.zeros((columns, self._theta.shape[1]))
-        theta[: len(self._theta)] = self._theta
-        self._theta = theta
+        more = ((0, len(self._ws.held) - len(self._theta)), (0, 0))
+        self._theta, self._natural, self._sums = (
+            np.pad(array, more) for array in (self._theta, self._natural, self._sums)
+        )
 
-    def _set_theta(self, k: int, theta: NDArray[np.float64]) -> None:
-        self._theta[k] = theta
-        self._ws.log_f[:, k] = self._family.log_table(theta[None, :])[:, 0]
 
-    def _fill_table(self) -> None:
-        columns = np.flatnonzero(self._ws.alive)
-        self._ws.log_f[:, columns] = self._family.log_table(self._theta[columns])
+def warmup(precision: str = "float64") -> None:
+    """Compile every kernel now, or load it from the disk cache, so that no fit has to wait for it.
+
+    Parameters
+    ----------
+    precision : {"float64", "float32"}, default="float64"
+        As in `BHMC`.
+    """
+    check_choice(precision, "precision", PRECISIONS)
+    X = np.array([[0.0], [1.0]])
+    family = resolve("gaussian").prepare(X)
+    rng = np.random.default_rng(0)
+    hyper = Hyper(alpha=1.0, gamma0=1.0, gamma=1.0)
+    for sampler in SAMPLERS:
+        state = start_state(len(X), family, n_levels=1, hyper=hyper, rng=rng)
+        Chain(state, family, sampler, rng, dtype=precision).sweep()
 
 
 def run(

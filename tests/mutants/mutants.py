@@ -1,26 +1,33 @@
 """Deliberately wrong kernels. A mutant is the source of `_kernels` with a few lines replaced.
 
-The mutated source runs uncompiled (the conditionals are plain Python once `compiled` does nothing),
-so a mutant costs no compilation and cannot get into the compile cache.
+The mutated source runs uncompiled (the conditionals are plain Python once the decorators do
+nothing), so a mutant costs no compilation and cannot get into the compile cache.
 """
 
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+import numpy as np
+
 from bhmc import _kernels
 
-_HEADER = "from bhmc._compile import compiled\n"
+Edits = tuple[tuple[str, str], ...]
+
+_DECORATORS = re.compile(r"^from bhmc\._compile import (.+)$", re.MULTILINE)
 
 
 class Mutant(NamedTuple):
-    """What is wrong, where the ladder must notice, and the replacements that make it wrong."""
+    """What is wrong, where and in how many draws that must show, and what makes it wrong."""
 
     name: str
     sampler: str
     stage: str
-    n_components: int | None
-    edits: tuple[tuple[str, str], ...]
+    setting: str
+    n_draws: int
+    edits: Edits
+    n_components: int | None = None
 
 
 def find(name: str) -> Mutant:
@@ -28,51 +35,56 @@ def find(name: str) -> Mutant:
     return next(mutant for mutant in MUTANTS if mutant.name == name)
 
 
-def build(edits: tuple[tuple[str, str], ...]) -> ModuleType:
+def build(edits: Edits) -> ModuleType:
     """A module like `_kernels` with `edits` made; each must fit exactly one place."""
     source = Path(_kernels.__file__).read_text(encoding="utf-8")
-    for old, new in ((_HEADER, "def compiled(function):\n    return function\n"), *edits):
+    decorators = _DECORATORS.findall(source)
+    assert len(decorators) == 1, f"{len(decorators)} imports from _compile"
+    source = _DECORATORS.sub("", source)
+    for old, new in edits:
         assert source.count(old) == 1, f"{source.count(old)} places fit: {old!r}"
         source = source.replace(old, new)
     module = ModuleType("mutated_kernels")
+    for name in decorators[0].split(", "):
+        setattr(module, name, lambda function: function)
+    module.compiled = np.errstate(all="ignore")  # a decorator: compiled code does not warn either
     exec(compile(source, "mutated_kernels.py", "exec"), module.__dict__)
+    module.__dict__.update(module.PLAIN)  # what the source has in machine code
     return module
 
 
 _GIBBS_END = """        ws.events[PATHS_ACCEPTED] += 1
-        if born:
-            return i + 1, k
+        if born > 0:
+            return i + 1, born
     return order.shape[0], DONE
 """
-_PLACE = "        z = draw_place(ws, rates, n, rng)\n"
+
+# Path Gibbs draws every datum by logarithms, as it does those far from everything.
+ALWAYS_FAR = (("    if total > _TOO_SMALL:\n        k, left", "    if False:\n        k, left"),)
+
+_NO_PLUS_ONE = ((" if ws.node_scratch[0, z] > 0.0:\n", " if False:\n"),)
+_WALK_SEES_THE_DATUM = (("counted = NONE if lone else ws.on_path[1]\n", "counted = NONE\n"),)
+_MASS_LOST = ("            ws.mass[z, 0] += ws.mass[z, k]\n", "")
 
 MUTANTS = (
     Mutant(
         "raw counts in inner weights",
         "gibbs",
         "redraw_weights",
-        None,
-        (("                if not literal:\n", "                if False:\n"),),
+        "deep",
+        500,
+        (("if tables > 0 and not literal:", "if False:"),),
     ),
     Mutant(
-        "no +1 on the path of a new component",
-        "gibbs",
-        "redraw_data",
-        None,
-        (("                if on_path[z]:\n", "                if False:\n"),),
+        "no +1 on the path of a new component", "gibbs", "redraw_data", "loose", 1_000, _NO_PLUS_ONE
     ),
-    Mutant(
-        "no +1 on the path of a new component",
-        "mh",
-        "redraw_data",
-        None,
-        (("                if on_path[z]:\n", "                if False:\n"),),
-    ),
+    Mutant("no +1 on the path of a new component", "mh", "redraw_data", "loose", 500, _NO_PLUS_ONE),
     Mutant(
         "a lone component kept until the sweep ends",
         "gibbs",
         "redraw_data",
-        None,
+        "loose",
+        3_000,
         (
             ("    if rates.n_fixed == 0 and ws.held[k] == 0:\n", "    if False:\n"),
             (
@@ -85,51 +97,120 @@ MUTANTS = (
         "a datum not removed before it is redrawn",
         "gibbs",
         "redraw_data",
-        None,
+        "few",
+        3_000,
         (
             (
-                _PLACE,
-                "        here = [z for l, z in enumerate(ws.path[n]) if ws.level[z] == l]\n"
-                "        ws.n_under[here] += 1\n" + _PLACE + "        ws.n_under[here] -= 1\n",
+                "root_mass_without(ws, rates, NONE if lone else leaf)",
+                "root_mass_without(ws, rates, NONE)",
             ),
+            *_WALK_SEES_THE_DATUM,
         ),
+    ),
+    Mutant(
+        "the walk sees the datum itself",
+        "gibbs",
+        "redraw_data",
+        "deep",
+        500,
+        _WALK_SEES_THE_DATUM,
+    ),
+    Mutant(
+        "U of the root without the shares above a node",
+        "gibbs",
+        "redraw_data",
+        "deep",
+        2_000,
+        (("            above *= share\n", ""),),
+    ),
+    Mutant(
+        "the share of an inner node is N",
+        "gibbs",
+        "redraw_data",
+        "loose",
+        800,
+        (("else n / (n + rates.alpha)", "else n"),),
+    ),
+    Mutant(
+        "what is left of the random number not divided by the share",
+        "gibbs",
+        "redraw_data",
+        "loose",
+        500,
+        (
+            ("            target /= ws.kept[1, level]\n", ""),
+            ("            target /= ws.share[z]\n", ""),
+        ),
+    ),
+    Mutant(
+        "U of the root not brought up to date",
+        "gibbs",
+        "redraw_data",
+        "deep",
+        2_500,
+        (("            ws.mass[0, k] += ws.scratch[CHANGE, k]\n", "            pass\n"),),
+    ),
+    Mutant(
+        "U not summed anew where a node dies",
+        "gibbs",
+        "redraw_data",
+        "deep",
+        1_000,
+        (("    while z != NONE:\n        sum_mass(ws, rates, z)\n", "    while z != NONE:\n"),),
     ),
     Mutant(
         "new branches forgotten",
         "gibbs",
         "redraw_data",
-        None,
-        (
-            (
-                "log_option[z] += math.log(rates.alpha / (ws.n_under[z] + rates.alpha))",
-                "log_option[z] = -math.inf",
-            ),
-        ),
+        "few",
+        300,
+        (("ws.room[DEPTH] else rates.alpha\n", "ws.room[DEPTH] else 0.0\n"),),
     ),
     Mutant(
         "alpha forgotten in the weight of a new branch",
         "gibbs",
         "redraw_data",
-        None,
-        (("math.log(rates.alpha / (", "math.log(1.0 / ("),),
+        "deep",
+        500,
+        (("ws.room[DEPTH] else rates.alpha\n", "ws.room[DEPTH] else 1.0\n"),),
+    ),
+    Mutant(
+        "alpha forgotten in the weight of a new branch, far from everything",
+        "gibbs",
+        "redraw_data",
+        "deep",
+        500,
+        (*ALWAYS_FAR, ("math.log(rates.alpha / (", "math.log(1.0 / (")),
+    ),
+    Mutant(
+        "a datum not removed before it is redrawn, far from everything",
+        "gibbs",
+        "redraw_data",
+        "few",
+        5_000,
+        (
+            *ALWAYS_FAR,
+            ("draw_far(ws, rates, row, NONE if lone else leaf,", "draw_far(ws, rates, row, NONE,"),
+        ),
     ),
     Mutant(
         "alpha forgotten in the proposal",
         "mh",
         "redraw_data",
-        None,
-        (("rng.random() * (ws.n_under[z] + rates.alpha)", "rng.random() * (ws.n_under[z] + 1.0)"),),
+        "deep",
+        500,
+        (("uniform(rng) * (ws.n_under[z] + rates.alpha)", "uniform(rng) * (ws.n_under[z] + 1.0)"),),
     ),
     Mutant(
         "a Hastings term that does not cancel",
         "mh",
         "redraw_data",
-        None,
+        "deep",
+        500,
         (
             (
-                "log_likelihood_at(ws, new, n) - log_likelihood_at(ws, old, n)",
-                "log_likelihood_at(ws, new, n) - log_likelihood_at(ws, old, n)"
-                " + math.log((ws.n_under[new] + 1) / (ws.n_under[old] + 1))",
+                "math.log(s_new / s_old)",
+                "math.log(s_new / s_old * (ws.n_under[new] + 1) / (ws.n_under[old] + 1))",
             ),
         ),
     ),
@@ -137,52 +218,60 @@ MUTANTS = (
         "every proposal accepted",
         "mh",
         "redraw_data",
-        None,
-        (("        if math.log1p(-rng.random()) < log_ratio:\n", "        if True:\n"),),
+        "loose",
+        500,
+        (("    if math.log1p(-uniform(rng)) < log_ratio(ws, new, old, row):\n", "    if True:\n"),),
     ),
     Mutant(
         "a new node's weights ignore the datum that opened it",
         "gibbs",
         "redraw_data",
-        None,
-        (("    if k >= 0:\n", "    if False:\n"),),
+        "loose",
+        500,
+        (("        if k >= 0:\n", "        if False:\n"),),
     ),
     Mutant(
         "the weight of a dead component is lost",
         "gibbs",
         "redraw_data",
-        None,
+        "loose",
+        300,
         (
-            (
-                "            ws.log_rest[z] = log_add(ws.log_rest[z], ws.log_beta[z, k])\n",
-                "",
-            ),
+            ("            ws.log_beta[z, 0] = log_add(ws.log_beta[z, 0], ws.log_beta[z, k])\n", ""),
+            ("            ws.beta[z, 0] += ws.beta[z, k]\n", ""),
+            _MASS_LOST,
         ),
+    ),
+    Mutant(
+        "the U of a dead component is lost", "gibbs", "redraw_data", "few", 3_000, (_MASS_LOST,)
     ),
     Mutant(
         "one table too few",
         "gibbs",
         "redraw_weights",
-        None,
-        (("    for i in range(1, customers):\n", "    for i in range(2, customers):\n"),),
+        "loose",
+        2_000,
+        (("        for i in range(1, customers):\n", "        for i in range(2, customers):\n"),),
     ),
     Mutant(
         "gamma0 not shared among the components of the finite form",
         "gibbs",
         "redraw_weights",
-        4,
-        (("math.log(rates.gamma0) - math.log(rates.n_fixed)", "math.log(rates.gamma0)"),),
+        "loose",
+        300,
+        (("each = rates.gamma0 / rates.n_fixed if", "each = rates.gamma0 if"),),
+        n_components=4,
     ),
     Mutant(
         "a remainder broken with its parent's remainder before the break",
         "gibbs",
         "redraw_data",
-        None,
+        "loose",
+        1_200,
         (
             (
-                "                pair[1] = log_gamma + ws.log_rest[ws.parent[z]]\n",
-                "                pair[1] = log_gamma + log_add("
-                "ws.log_rest[ws.parent[z]], ws.log_beta[ws.parent[z], k])\n",
+                "rates.gamma * ws.beta[up, k], rates.gamma * ws.beta[up, 0]\n",
+                "rates.gamma * ws.beta[up, k], rates.gamma * (ws.beta[up, 0] + ws.beta[up, k])\n",
             ),
         ),
     ),

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import bhmc
-from bhmc import Hyper, Info, State, _kernels
+from bhmc import Hyper, Info, State
 from bhmc._state import check_state
 from bhmc.likelihoods import Gaussian
 from bhmc.sampling import SAMPLERS
+from tests.mutants.mutants import build
 
 FORMS = [(sampler, None) for sampler in SAMPLERS] + [("gibbs", 4), ("mh", 4)]
 every_form = pytest.mark.parametrize(("sampler", "n_components"), FORMS)
@@ -445,20 +446,17 @@ def test_annotations_can_be_resolved():
 # ---- Draws whose shapes vanish ----
 
 
-def test_a_dirichlet_whose_shapes_vanish():
-    """All weight on entry i with probability proportional to its shape; nothing from nothing."""
-    rng = np.random.default_rng(0)
+def test_a_break_whose_shapes_vanish():
+    """u is 1 with probability a / (a + b), else 0, where both shapes vanish; 0 of nothing."""
+    rng, kernels = np.random.default_rng(0), build(())
     hits, n_draws = 0, 4000
     for _ in range(n_draws):
-        log_w = np.log([0.3, 0.7]) - 1000
-        _kernels.log_dirichlet_draw(log_w, rng)
-        assert sorted(log_w) == [-np.inf, 0.0]
-        hits += log_w[0] == 0
+        halves = kernels.beta_draw(0.0, np.log(0.3) - 1000, 0.0, np.log(0.7) - 1000, rng)
+        assert sorted(halves) == [-np.inf, 0.0]
+        hits += halves[0] == 0
     z = (hits - 0.3 * n_draws) / np.sqrt(n_draws * 0.3 * 0.7)
     assert abs(z) < 4
-    nothing = np.full(3, -np.inf)
-    _kernels.log_dirichlet_draw(nothing, rng)
-    assert (nothing == -np.inf).all()
+    assert kernels.beta_draw(0.0, -np.inf, 0.0, -np.inf, rng) == (-np.inf, -np.inf)
 
 
 @every_form

@@ -186,6 +186,62 @@ def test_a_chosen_cache_folder_is_used_without_a_word(two_fits):
         assert fit["stderr"] == ""
 
 
+WARM = """
+import json
+import numpy as np
+from numba.core import event
+from numba.core.dispatcher import Dispatcher
+import bhmc
+from bhmc import _kernels
+
+class Count(event.Listener):
+    names = []
+    def on_start(self, happened):
+        self.names.append(happened.data["dispatcher"].py_func.__name__)
+    def on_end(self, happened):
+        pass
+
+event.register("numba:compile", Count())
+before = list(Count.names)
+bhmc.warmup()
+warm = list(Count.names)
+X = np.random.default_rng(0).normal(size=(40, 3))
+X.flags.writeable = False
+for settings in (
+    {}, {"sampler": "mh"}, {"sampler": "paper"}, {"n_levels": 1}, {"n_levels": 5},
+    {"fixed_components": 3}, {"alpha": 2, "gamma0": 3, "gamma": 1}, {"n_jobs": 2},
+    {"likelihood": bhmc.likelihoods.Gaussian(sigma2=np.eye(3))},
+):
+    bhmc.BHMC(n_warmup=2, n_draws=3, random_state=0, **settings).fit(X)
+    bhmc.BHMC(n_warmup=2, n_draws=3, random_state=0, **settings).fit(np.asfortranarray(X + 50))
+print(json.dumps({
+    "before": before,
+    "warm": warm,
+    "after": Count.names[len(warm):],
+    "signatures": {
+        name: len(kernel.signatures)
+        for name, kernel in vars(_kernels).items() if isinstance(kernel, Dispatcher)
+    },
+    "merged": [
+        name for name, kernel in vars(_kernels).items()
+        if isinstance(kernel, Dispatcher) and kernel.targetoptions.get("inline") == "always"
+    ],
+}))
+"""
+
+
+def test_one_signature_a_kernel_and_nothing_compiled_after_warmup(tmp_path):
+    """Importing compiles nothing; `warmup` compiles each kernel and helper once; a fit nothing."""
+    run = report_of(WARM, environment={"NUMBA_CACHE_DIR": str(tmp_path)})
+    assert run["before"] == []
+    assert run["after"] == []
+    compiled_twice = {name for name in run["warm"] if run["warm"].count(name) > 1}
+    assert not compiled_twice & set(run["signatures"])
+    for name, count in run["signatures"].items():
+        assert count == (0 if name in run["merged"] else 1), name
+    assert len(run["warm"]) < 45  # a few of them are Numba's own
+
+
 def test_every_kernel_lives_in_one_file():
     """Numba's cache does not see an edit to a compiled helper that lives in another file."""
     homes = {
@@ -228,9 +284,12 @@ def calls_log_add(a, b):
 ONE_KERNEL = """
 import json
 import bhmc
+import numpy as np
 from bhmc import _kernels
-value = _kernels.log_add(0.0, 0.0)
-stats = _kernels.log_add.stats
+sums = np.zeros((1, 1))
+_kernels.add_rows(np.full((1, 1), 0.6931), np.zeros(1, dtype=np.int32), sums)
+value = sums[0, 0]
+stats = _kernels.add_rows.stats
 print(json.dumps({
     "file": bhmc.__file__,
     "value": value,

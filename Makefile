@@ -22,12 +22,12 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test exact lint types format constraints clean check-python
+.PHONY: help setup demo test exact bench bench-growth lint types format constraints clean check-python
 
 help: ## List the targets
 	@echo "Targets of this Makefile:"
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) \
-	    | while IFS='|' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
+	    | while IFS='|' read -r name text; do printf '  make %-13s %s\n' "$$name" "$$text"; done
 
 setup: $(STAMP) ## Create .venv in this checkout and install bhmc with its tools
 	@echo "The environment in .venv is up to date."
@@ -64,6 +64,15 @@ test: setup lint types ## Check style, imports and types, then run all tests but
 exact: setup ## Run the whole exactness ladder, the long tests (40,000 draws each) included
 	@echo "Running the exactness ladder with its long tests; this takes half an hour."
 	@$(BIN)/python -m pytest -m '' -s tests/exact tests/mutants tests/test_twin.py
+
+bench: setup ## Measure speed, memory and cold start against their bounds; writes build/bench.json
+	@echo "Running the benchmarks; this takes some ten minutes."
+	@$(BIN)/python -m benchmarks.bench
+
+bench-growth: setup ## Fit exponents of a sweep's time in rows, components, columns, levels and nodes
+	@$(PIP_INSTALL) --no-build-isolation -e '.[plot]'
+	@echo "Measuring how a sweep grows; this takes some minutes."
+	@$(BIN)/python -m benchmarks.growth
 
 lint: setup ## Check style, formatting and the direction of imports
 	@echo "Checking style, formatting and the direction of imports."

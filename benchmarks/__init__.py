@@ -1,0 +1,1 @@
+"""Speed, memory and cold start, measured as ratios in one run."""

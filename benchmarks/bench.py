@@ -1,0 +1,157 @@
+"""`make bench`: every figure is a ratio measured in one run, or a count, or CPU of one process.
+
+    python -m benchmarks.bench [name ...]     sweeps, nodes, memory, cold, animals, flipkart
+
+A sweep is timed as likelihood tiles + loop over the data + sufficient statistics; the global update
+(tables and weights) is reported apart. `bare` is X @ mu.T, exp and F @ B.T of the same shapes.
+"""
+
+import sys
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from benchmarks import real_data
+from benchmarks.states import LIKELIHOOD, Shape, make
+from benchmarks.timing import (
+    ROOT,
+    Bare,
+    Figure,
+    Sweeps,
+    cpu_of,
+    in_fresh_process,
+    ratio,
+    report,
+    take_turns,
+)
+from bhmc.recorder import Recorder
+from bhmc.sampling import Chain, run
+
+# Sweep against bare, and how often each is repeated.
+SHAPES = {
+    Shape(2_303, 190, 40, 80): (1.5, 100),
+    Shape(10_000, 16, 30, 60): (1.8, 60),
+    Shape(100_000, 32, 50, 100): (1.0, 12),
+    Shape(1_000_000, 32, 50, 100): (1.0, 5),
+    Shape(1_000_000, 64, 100, 300): (0.5, 3),
+}
+LOOP_SHAPE, LOOP_BOUND = Shape(1_000_000, 32, 50, 100), 0.45
+GLOBAL_SHARE = 0.25
+COLD_REPEATS = 3
+
+
+def sweeps() -> list[Figure]:
+    """Sweep against bare at every shape; births and deaths must have happened."""
+    figures = []
+    for shape, (bound, repeats) in SHAPES.items():
+        figures += _sweep_figures(str(shape), *make(shape), LIKELIHOOD, bound, repeats)
+        if shape == LOOP_SHAPE:
+            figures[-_FIGURES_PER_SHAPE + 1] = figures[-_FIGURES_PER_SHAPE + 1]._replace(
+                bound=LOOP_BOUND
+            )
+    return figures
+
+
+_FIGURES_PER_SHAPE = 8
+
+
+def _sweep_figures(name, state, X, likelihood, bound, repeats) -> list[Figure]:
+    sweep = Sweeps(state, likelihood.prepare(X))
+    works = {"bare": Bare(state, X), "sweep": sweep, "reused": Bare(state, X, reused=True)}
+    seconds = take_turns(works, repeats)
+    bare_seconds = seconds["bare"]
+    data, loop, weights = (np.array(t[1:]) for t in (sweep.data, sweep.loop, sweep.weights))
+    events = np.mean(sweep.events[1:], axis=0)
+    # The finite form has no births of components; elsewhere both kinds must be seen.
+    finite = state.hyper.n_components is not None
+    born, died = (events[0], events[1]) if finite else (min(events[[0, 2]]), min(events[[1, 3]]))
+    if not (born > 0 and died > 0):
+        raise SystemExit(f"{name}: no births or no deaths happened; the figure would mean nothing.")
+    return [
+        Figure(f"{name} sweep / bare", ratio(data, bare_seconds), "x", bound),
+        Figure(f"{name} loop / bare", ratio(loop, bare_seconds), "x"),
+        Figure(f"{name} sweep / bare in reused memory", ratio(data, seconds["reused"]), "x"),
+        Figure(f"{name} global update / sweep", ratio(weights, data), "x", GLOBAL_SHARE),
+        Figure(f"{name} nodes born and died a sweep", events[0] + events[1], ""),
+        Figure(f"{name} components born and died a sweep", events[2] + events[3], ""),
+        Figure(f"{name} nodes at the end", sweep.chain.n_nodes, ""),
+        Figure(f"{name} components at the end", sweep.chain.n_components, ""),
+    ]
+
+
+def nodes() -> list[Figure]:
+    """What a datum costs the loop in a tree of 1,000 nodes against one of 100."""
+    few, many = (
+        Sweeps(state, LIKELIHOOD.prepare(X))
+        for state, X in (make(Shape(100_000, 32, 50, n)) for n in (100, 1_000))
+    )
+    take_turns({"few": few, "many": many}, 8)
+    value = ratio(np.array(many.loop[1:]), np.array(few.loop[1:]))
+    return [Figure("loop at 1,000 nodes / at 100 nodes", value, "x", 1.5)]
+
+
+def memory() -> list[Figure]:
+    """Peak memory of a chain and of a fit beyond what the process held with the data in it."""
+    figures = []
+    for what in ("chain", "fit"):
+        value = in_fresh_process("benchmarks.peak_memory", what)["megabytes"]
+        figures.append(Figure(f"peak of a {what} beyond 1e6 x 64 data", value, "MB", 100.0))
+    return figures
+
+
+def cold() -> list[Figure]:
+    """CPU of the first fit ever and of the first in a second process, imports apart."""
+    firsts, seconds = [], []
+    for _ in range(COLD_REPEATS):  # the least of several: the machine may be busy with others
+        with TemporaryDirectory() as folder:
+            firsts.append(in_fresh_process("benchmarks.cold_start", NUMBA_CACHE_DIR=folder))
+            seconds.append(in_fresh_process("benchmarks.cold_start", NUMBA_CACHE_DIR=folder))
+    first = min(run["fit"] for run in firsts)
+    beyond, imports = (min(run[name] for run in seconds) for name in ("beyond", "imports"))
+    return [
+        Figure("first fit ever, Zoo", first, "s CPU", 12.0),
+        Figure("first fit ever / imports of numpy, scipy, ...", first / imports, "x"),
+        Figure("second process, beyond imports, Zoo", beyond, "s CPU", 1.5),
+        Figure("imports of numpy, scipy, scikit-learn, numba", imports, "s CPU"),
+    ]
+
+
+def animals() -> list[Figure]:
+    """The paper's run on Animals, compiled code warm."""
+    X = real_data.animals()
+    if X is None:
+        return []
+    state, family = real_data.animals_start(X)
+
+    def paper():
+        chain = Chain(state, family, "gibbs", np.random.default_rng(0))
+        run(chain, n_warmup=500, n_draws=5_000, on_draw=Recorder().on_draw)
+
+    paper()
+    seconds = min(cpu_of(paper) for _ in range(3))
+    return [Figure("Animals, 5,500 sweeps", seconds, "s CPU", 2.0)]
+
+
+def flipkart() -> list[Figure]:
+    """One sweep of 2,303 products at 40 components."""
+    X = real_data.flipkart()
+    if X is None:
+        return []
+    state, likelihood = real_data.flipkart_state(X)
+    name = f"Flipkart {X.shape[0]} x {X.shape[1]}, K {state.n_components}"
+    return _sweep_figures(name, state, X, likelihood, 1.5, 60)
+
+
+PARTS = {part.__name__: part for part in (cold, sweeps, nodes, memory, animals, flipkart)}
+
+
+def main(names: list[str]) -> int:
+    """Measure the named parts, all by default; returns the exit code."""
+    figures = []
+    for name in names or list(PARTS):
+        figures += PARTS[name]()
+    return int(report(figures, ROOT / "build" / "bench.json") > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

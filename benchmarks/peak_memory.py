@@ -1,0 +1,58 @@
+"""Megabytes at the peak of a chain or a fit of 1e6 x 64 data; run by `benchmarks.bench`.
+
+python -m benchmarks.peak_memory chain|fit
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.states import LIKELIHOOD, Shape, make
+from bhmc import BHMC
+from bhmc.sampling import Chain
+
+SHAPE = Shape(1_000_000, 64, 100, 300)
+
+
+def megabytes(field: str) -> float:
+    """VmRSS (now) or VmHWM (the peak) of this process."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field):
+            return float(line.split()[1]) / 1024
+    raise RuntimeError(f"no {field} in /proc/self/status")
+
+
+def peak_of(work) -> float:
+    """Megabytes beyond what the process held before."""
+    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+    before = megabytes("VmRSS")
+    work()
+    return megabytes("VmHWM") - before
+
+
+def chain() -> float:
+    """Two sweeps, and the state taken out."""
+    state, X = make(SHAPE)
+
+    def work():
+        chain = Chain(state, LIKELIHOOD.prepare(X), "gibbs", np.random.default_rng(0))
+        chain.sweep()
+        chain.sweep()
+        chain.state()
+
+    return peak_of(work)
+
+
+def fit() -> float:
+    """A whole fit of one short chain."""
+    _, X = make(SHAPE)
+    model = BHMC(n_warmup=1, n_draws=2, n_chains=1, random_state=0, likelihood=LIKELIHOOD)
+    small = X[:500].copy()
+    model.fit(small)  # what compiling needs is not counted
+    return peak_of(lambda: model.fit(X))
+
+
+if __name__ == "__main__":
+    print(json.dumps({"megabytes": {"chain": chain, "fit": fit}[sys.argv[1]]()}))

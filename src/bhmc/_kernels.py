@@ -637,49 +637,19 @@ def remove_last(ws, rates, n):
 
 
 @merged
-def root_mass_without(ws, rates, leaf):
-    """weight[k] = U_root[k] if one datum fewer were at `leaf`, which keeps others, or at -1.
-
-    U'_root = U_root + sum over the nodes y below the root on the path of
-    (prod of the new shares above y) (share'_y - share_y) U_y.
-    """
-    if leaf == NONE:
-        for k in range(ws.room[WIDTH]):
-            ws.scratch[WEIGHT, k] = ws.mass[0, k]
-        return
+def find_path(ws, rates, leaf):
+    """on_path = the path to `leaf`; kept[1] = the shares along it without one of its data."""
     z = leaf
     for level in range(ws.room[DEPTH], 0, -1):
         ws.on_path[level] = z
+        share = ws.n_under[z] - 1.0
+        ws.kept[1, level] = share if level == ws.room[DEPTH] else share / (share + rates.alpha)
         z = ws.parent[z]
-    above, level = 1.0, 1
-    while level <= ws.room[DEPTH]:
-        begins = level == 1
-        # Two levels at a time: half as many passes over the columns.
-        y, factor, z, factor_z = ws.on_path[level], 0.0, ws.on_path[level], 0.0
-        for _ in range(2):
-            if level > ws.room[DEPTH]:
-                break
-            y, factor, z, factor_z = z, factor_z, ws.on_path[level], 0.0
-            share = ws.n_under[z] - 1.0
-            if level < ws.room[DEPTH]:
-                share /= share + rates.alpha
-            factor_z = above * (share - ws.share[z])
-            above *= share
-            ws.kept[1, level] = share
-            level += 1
-        if begins:
-            for k in range(ws.room[WIDTH]):
-                part = factor * ws.mass[y, k] + factor_z * ws.mass[z, k]
-                ws.scratch[WEIGHT, k] = ws.mass[0, k] + part
-        else:
-            for k in range(ws.room[WIDTH]):
-                part = factor * ws.mass[y, k] + factor_z * ws.mass[z, k]
-                ws.scratch[WEIGHT, k] += part
 
 
 @merged
-def path_terms_without(ws, k):
-    """kept[0, level] = share U[k] of the node of `on_path` there, without one datum."""
+def root_mass_without(ws, k):
+    """U_root[k] without one datum of `on_path`; kept[0] = share U[k] along it, likewise."""
     before, after = 0.0, 0.0
     for level in range(ws.room[DEPTH], 0, -1):
         z = ws.on_path[level]
@@ -687,15 +657,16 @@ def path_terms_without(ws, k):
         u_new = u + (after - before)
         before, after = ws.share[z] * u, ws.kept[1, level] * u_new
         ws.kept[0, level] = after
+    return ws.mass[0, k] + (after - before)
 
 
 @merged
-def weigh(ws, row, top):
-    """weight[k] <- weight[k] f(x_n; theta_k) / exp(top); sums of blocks; returns the total."""
+def weigh(ws, table, z, row, top):
+    """weight[k] = U[k] f(x_n; theta_k) / exp(top), U a row of `table`; their sums, the total."""
     for k in range(ws.room[WIDTH]):
         f = exp_within(ws.log_f[row, k] - top)
         ws.scratch[FACTOR, k] = f
-        ws.scratch[WEIGHT, k] *= f
+        ws.scratch[WEIGHT, k] = f * table[z, k]
     total = 0.0
     for b in range(ws.room[WIDTH] // BLOCK):  # short chains of additions, not one long one
         part = 0.0
@@ -778,8 +749,9 @@ def redraw_by_gibbs(ws, rates, n, row, rng):
     """(v_n, c_n) from their exact joint conditional: c_n in proportion to f U_root, then v_n.
 
     Returns the component if it was just born, else 0. A datum that shares both its leaf and its
-    component is taken out of U_root only, which is enough to draw c_n, and then of the few numbers
-    on its path that v_n needs. If it comes back to the same leaf no U has changed.
+    component is not taken out: k is proposed with U_root as it is, which counts the datum and is
+    too large everywhere, and drawn again where the random number lies beyond U_root[k] without it.
+    If it comes back to the same leaf no U has changed.
     """
     leaf, k = np.int64(ws.leaf[n]), np.int64(ws.component[n])
     lone = ws.n_under[leaf] == 1 or (rates.n_fixed == 0 and ws.held[k] == 1)
@@ -789,18 +761,20 @@ def redraw_by_gibbs(ws, rates, n, row, rng):
         remove_last(ws, rates, n)
     else:
         ws.held[k] -= 1
+        find_path(ws, rates, leaf)
     total = 0.0
     for _ in range(2):
-        root_mass_without(ws, rates, NONE if lone else leaf)
-        total = weigh(ws, row, top)
+        total = weigh(ws, ws.mass, np.int64(0), row, top)
         if _TOO_SMALL < total < _TOO_LARGE:
             break
         top = largest(ws.log_f, row, ws.room[WIDTH])
     if total > _TOO_SMALL:
-        k, left = pick(ws.scratch, ws.block_sums, ws.room[WIDTH], uniform(rng) * total)
-        if not lone:
-            path_terms_without(ws, k)
-        z = draw_place(ws, k, left / ws.scratch[FACTOR, k], lone)
+        k, target, bound = 0, 0.0, -1.0
+        while target > bound:
+            k, left = pick(ws.scratch, ws.block_sums, ws.room[WIDTH], uniform(rng) * total)
+            target = left / ws.scratch[FACTOR, k]
+            bound = math.inf if lone else root_mass_without(ws, k)
+        z = draw_place(ws, k, target, lone)
     else:
         z, k = draw_far(ws, rates, row, NONE if lone else leaf, rng)
     born = 0
@@ -861,9 +835,7 @@ def log_sum_at(ws, z, row):
 @helper
 def weigh_at(ws, z, row):
     """weight[k] = beta_zk f(x_n; theta_k), less the row's own factor; returns S_z, their total."""
-    for k in range(ws.room[WIDTH]):
-        ws.scratch[WEIGHT, k] = ws.beta[z, k]
-    return weigh(ws, row, largest(ws.log_f, row, ws.room[WIDTH]))
+    return weigh(ws, ws.beta, z, row, largest(ws.log_f, row, ws.room[WIDTH]))
 
 
 @helper

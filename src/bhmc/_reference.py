@@ -56,10 +56,12 @@ def gibbs_pass(ws, rates, first, order, start, rng):
             return i, NEEDS_ROOM
         n, log_f = first + order[i], ws.log_f[order[i], : ws.room[WIDTH]]
         units = log_f[ws.component[n]], log_f.max()
+        lone = ws.n_under[ws.leaf[n]] == 1 or (not rates.n_fixed and ws.held[ws.component[n]] == 1)
+        proposal = None if lone else _masses(ws, rates)[0][0]
         ws.n_under[_path_to(ws, ws.leaf[n])] -= 1
         _drop_empty_nodes(ws, ws.leaf[n])
         _leave_component(ws, rates, n)
-        z, k = _draw_place_and_component(ws, rates, log_f, units, rng)
+        z, k = _draw_place_and_component(ws, rates, log_f, units, proposal, rng)
         ws.events[PATHS_ACCEPTED] += 1
         born = _put_in(ws, rates, n, z, k, z, rng)
         if born:
@@ -93,26 +95,34 @@ def mh_pass(ws, rates, first, order, start, literal, rng):
     return len(order), DONE
 
 
-def _draw_place_and_component(ws, rates, log_f, units, rng):
+def _draw_place_and_component(ws, rates, log_f, units, proposal, rng):
     """P(c_n = k) ~ f(x_n; theta_k) U_root[k]; then from the root down, at z: child y with
     probability share_y U_y[k] / U_z[k], a new branch below z with alpha beta_zk / U_z[k].
 
     Returns the leaf, or the inner z with a new branch below it, and k. One random number serves all
     choices: what it leaves over in the entry it falls into is uniform below that entry.
     f is measured in the first of the log `units` in which no product that matters is lost.
+    k is proposed with U_root as it was with the datum counted (`proposal`; None: as it is), which
+    is larger everywhere, and drawn again where the number lies beyond the true U_root[k].
     """
     U, share = _masses(ws, rates)
+    limit = U[0] if proposal is not None else np.full(len(U[0]), np.inf)
+    proposal = U[0] if proposal is None else proposal
     for unit in units:
         f = _exp_within(log_f - unit)
         with np.errstate(invalid="ignore"):  # inf * 0: too large a unit as well
-            total = f @ U[0]
+            total = f @ proposal
         if _TOO_SMALL < total < _TOO_LARGE:
             break
     else:
         return _draw_far(ws, rates, log_f, rng)
-    weights = f * U[0]
-    k, left = _pick(weights, rng.random() * weights.sum())
-    z, target = 0, left / f[k]
+    weights = f * proposal
+    while True:
+        k, left = _pick(weights, rng.random() * weights.sum())
+        target = left / f[k]
+        if target <= limit[k]:
+            break
+    z = 0
     while ws.level[z] < ws.room[DEPTH]:
         children = _children(ws, z)
         options = [share[y] * U[y, k] for y in children] + [rates.alpha * ws.beta[z, k]]

@@ -60,7 +60,9 @@ _GIBBS_END = """        ws.events[PATHS_ACCEPTED] += 1
 """
 
 # Path Gibbs draws every datum by logarithms, as it does those far from everything.
-ALWAYS_FAR = (("    if total > _TOO_SMALL:\n        k, left", "    if False:\n        k, left"),)
+ALWAYS_FAR = (
+    ("    if total > _TOO_SMALL:\n        k, target", "    if False:\n        k, target"),
+)
 
 _NO_PLUS_ONE = ((" if ws.node_scratch[0, z] > 0.0:\n", " if False:\n"),)
 _WALK_SEES_THE_DATUM = (("counted = NONE if lone else ws.on_path[1]\n", "counted = NONE\n"),)
@@ -100,10 +102,7 @@ MUTANTS = (
         "few",
         3_000,
         (
-            (
-                "root_mass_without(ws, rates, NONE if lone else leaf)",
-                "root_mass_without(ws, rates, NONE)",
-            ),
+            ("math.inf if lone else root_mass_without(ws, k)", "math.inf"),
             *_WALK_SEES_THE_DATUM,
         ),
     ),
@@ -116,12 +115,12 @@ MUTANTS = (
         _WALK_SEES_THE_DATUM,
     ),
     Mutant(
-        "U of the root without the shares above a node",
+        "a component proposed with the datum counted is never refused",
         "gibbs",
         "redraw_data",
         "deep",
         2_000,
-        (("            above *= share\n", ""),),
+        (("else root_mass_without(ws, k)\n", "else root_mass_without(ws, k) + math.inf\n"),),
     ),
     Mutant(
         "the share of an inner node is N",

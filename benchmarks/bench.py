@@ -1,6 +1,6 @@
 """`make bench`: every figure is a ratio measured in one run, or a count, or CPU of one process.
 
-    python -m benchmarks.bench [name ...]     sweeps, nodes, memory, cold, animals, flipkart
+    python -m benchmarks.bench [name ...]     cold, sweeps, nodes, float32, memory, ...
 
 A sweep is timed as likelihood tiles + loop over the data + sufficient statistics; the global update
 (tables and weights) is reported apart. `bare` is X @ mu.T, exp and F @ B.T of the same shapes.
@@ -27,15 +27,14 @@ from benchmarks.timing import (
 from bhmc.recorder import Recorder
 from bhmc.sampling import Chain, run
 
-# Sweep against bare, and how often each is repeated.
+# Bounds of sweep and loop against bare, and how often each is repeated.
 SHAPES = {
-    Shape(2_303, 190, 40, 80): (1.5, 100),
-    Shape(10_000, 16, 30, 60): (1.8, 60),
-    Shape(100_000, 32, 50, 100): (1.0, 12),
-    Shape(1_000_000, 32, 50, 100): (1.0, 5),
-    Shape(1_000_000, 64, 100, 300): (0.5, 3),
+    Shape(2_303, 190, 40, 80): (1.5, None, 100),
+    Shape(10_000, 16, 30, 60): (1.8, None, 60),
+    Shape(100_000, 32, 50, 100): (1.0, None, 12),
+    Shape(1_000_000, 32, 50, 100): (1.0, 0.45, 5),
+    Shape(1_000_000, 64, 100, 300): (0.5, None, 3),
 }
-LOOP_SHAPE, LOOP_BOUND = Shape(1_000_000, 32, 50, 100), 0.45
 GLOBAL_SHARE = 0.25
 COLD_REPEATS = 3
 
@@ -43,19 +42,12 @@ COLD_REPEATS = 3
 def sweeps() -> list[Figure]:
     """Sweep against bare at every shape; births and deaths must have happened."""
     figures = []
-    for shape, (bound, repeats) in SHAPES.items():
-        figures += _sweep_figures(str(shape), *make(shape), LIKELIHOOD, bound, repeats)
-        if shape == LOOP_SHAPE:
-            figures[-_FIGURES_PER_SHAPE + 1] = figures[-_FIGURES_PER_SHAPE + 1]._replace(
-                bound=LOOP_BOUND
-            )
+    for shape, bounds_and_repeats in SHAPES.items():
+        figures += _sweep_figures(str(shape), *make(shape), LIKELIHOOD, *bounds_and_repeats)
     return figures
 
 
-_FIGURES_PER_SHAPE = 8
-
-
-def _sweep_figures(name, state, X, likelihood, bound, repeats) -> list[Figure]:
+def _sweep_figures(name, state, X, likelihood, bound, loop_bound, repeats) -> list[Figure]:
     sweep = Sweeps(state, likelihood.prepare(X))
     works = {"bare": Bare(state, X), "sweep": sweep, "reused": Bare(state, X, reused=True)}
     seconds = take_turns(works, repeats)
@@ -69,7 +61,7 @@ def _sweep_figures(name, state, X, likelihood, bound, repeats) -> list[Figure]:
         raise SystemExit(f"{name}: no births or no deaths happened; the figure would mean nothing.")
     return [
         Figure(f"{name} sweep / bare", ratio(data, bare_seconds), "x", bound),
-        Figure(f"{name} loop / bare", ratio(loop, bare_seconds), "x"),
+        Figure(f"{name} loop / bare", ratio(loop, bare_seconds), "x", loop_bound),
         Figure(f"{name} sweep / bare in reused memory", ratio(data, seconds["reused"]), "x"),
         Figure(f"{name} global update / sweep", ratio(weights, data), "x", GLOBAL_SHARE),
         Figure(f"{name} nodes born and died a sweep", events[0] + events[1], ""),
@@ -88,6 +80,19 @@ def nodes() -> list[Figure]:
     take_turns({"few": few, "many": many}, 8)
     value = ratio(np.array(many.loop[1:]), np.array(few.loop[1:]))
     return [Figure("loop at 1,000 nodes / at 100 nodes", value, "x", 1.5)]
+
+
+def float32() -> list[Figure]:
+    """What a sweep with tiles in single precision takes against one in double."""
+    figures = []
+    for shape in (Shape(2_303, 190, 40, 80), Shape(100_000, 32, 50, 100)):
+        state, X = make(shape)
+        family, types = LIKELIHOOD.prepare(X), ("float64", "float32")
+        double, single = (Sweeps(state, family, dtype) for dtype in types)
+        take_turns({"double": double, "single": single}, SHAPES[shape][-1])
+        value = ratio(np.array(single.data[1:]), np.array(double.data[1:]))
+        figures.append(Figure(f"{shape} float32 / float64 tiles", value, "x"))
+    return figures
 
 
 def memory() -> list[Figure]:
@@ -139,10 +144,10 @@ def flipkart() -> list[Figure]:
         return []
     state, likelihood = real_data.flipkart_state(X)
     name = f"Flipkart {X.shape[0]} x {X.shape[1]}, K {state.n_components}"
-    return _sweep_figures(name, state, X, likelihood, 1.5, 60)
+    return _sweep_figures(name, state, X, likelihood, 1.5, None, 60)
 
 
-PARTS = {part.__name__: part for part in (cold, sweeps, nodes, memory, animals, flipkart)}
+PARTS = {part.__name__: part for part in (cold, sweeps, nodes, float32, memory, animals, flipkart)}
 
 
 def main(names: list[str]) -> int:

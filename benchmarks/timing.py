@@ -75,9 +75,10 @@ class TimedEngine:
 class Sweeps:
     """A chain whose sweeps are timed part by part."""
 
-    def __init__(self, state, family, seed: int = 1):
+    def __init__(self, state, family, dtype: str = "float64"):
         self._engine = TimedEngine()
-        self.chain = Chain(state, family, "gibbs", np.random.default_rng(seed), self._engine)
+        rng = np.random.default_rng(1)
+        self.chain = Chain(state, family, "gibbs", rng, self._engine, dtype)
         self.data, self.loop, self.weights, self.events = [], [], [], []
 
     def __call__(self) -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import bhmc
 from bhmc import BHMC
 from bhmc._tiles import Tiles
 from bhmc.likelihoods import Gaussian
@@ -76,6 +77,8 @@ def test_data_too_wide_are_refused():
         BHMC(precision="float32", likelihood=Gaussian()).fit(X)
 
 
-def test_an_unknown_precision_is_refused():
-    with pytest.raises(ValueError, match="precision"):
-        BHMC(precision="float16").fit(np.eye(3))
+@pytest.mark.parametrize("precision", ["float16", None, 64])
+def test_an_unknown_precision_is_refused(precision):
+    for ask in (BHMC(precision=precision).fit, lambda _: bhmc.warmup(precision)):
+        with pytest.raises((TypeError, ValueError), match="precision"):
+            ask(np.eye(3))

@@ -53,8 +53,8 @@ class BHMC(ClusterMixin, BaseEstimator):
         Chains run at the same time: threads, or processes within
         `joblib.parallel_config("loky")`. The answer does not depend on it.
     precision : {"float64", "float32"}, default="float64"
-        Type of the likelihood tables. "float32" is faster for wide data; its log likelihoods are
-        off by up to 1e-3, as a rule by 1e-5, and data far wider than the noise are refused.
+        Type of the likelihood tables. "float32" makes their log likelihoods less exact, by at most
+        about 1e-3; data far wider than the noise are refused. What it gains is in docs/cost.md.
     random_state : int, SeedSequence, Generator or RandomState, optional
         Seed of everything.
 

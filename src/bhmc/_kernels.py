@@ -79,7 +79,7 @@ _HUGE = 1e19
 class RandomSource(NamedTuple):
     """Where a kernel's random numbers come from: the addresses of a generator's own functions.
 
-    Handing a `Generator` itself to a kernel costs ten microseconds a call and a count of
+    Handing a `Generator` itself to a kernel costs more than many a call's work, and a count of
     references; its addresses cost nothing. The generator must outlive the source.
     """
 
@@ -591,20 +591,9 @@ def move_mass(ws, rates, old, new):
             continue
         ws.n_under[leaf] += step
         ws.share[leaf] += step
+        for k in range(ws.room[WIDTH]):
+            ws.scratch[CHANGE, k] = step * ws.mass[leaf, k]
         z = ws.parent[leaf]
-        if z > 0:
-            ws.n_under[z] += step
-            before, after = ws.share[z], ws.n_under[z] / (ws.n_under[z] + rates.alpha)
-            ws.share[z] = after
-            for k in range(ws.room[WIDTH]):
-                u = ws.mass[z, k]
-                u_new = u + step * ws.mass[leaf, k]
-                ws.mass[z, k] = u_new
-                ws.scratch[CHANGE, k] = after * u_new - before * u
-            z = ws.parent[z]
-        else:
-            for k in range(ws.room[WIDTH]):
-                ws.scratch[CHANGE, k] = step * ws.mass[leaf, k]
         while z > 0:
             ws.n_under[z] += step
             before, after = ws.share[z], ws.n_under[z] / (ws.n_under[z] + rates.alpha)

@@ -108,7 +108,6 @@ class Chain:
         engine: ModuleType = _kernels,
         dtype: str = "float64",
     ):
-        family.check_precision(dtype)
         self._family, self._sampler, self._rng, self._engine = family, sampler, rng, engine
         # The generator as the engine's conditionals take it; `rng` must stay alive beside it.
         self._source = engine.random_source(rng)

@@ -18,7 +18,7 @@ def _probabilities(family, theta, dtype):
     parts = []
     for first in tiles.first_rows:
         n_rows = tiles.open(first)
-        tiles.fill(family.natural(theta), table)
+        tiles.fill(family.natural(theta[[0, *range(len(theta))]]), table)
         log_f = table[:n_rows].astype(np.float64)
         f = np.exp(log_f - log_f.max(axis=1, keepdims=True))
         parts.append(f / f.sum(axis=1, keepdims=True))

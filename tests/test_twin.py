@@ -46,6 +46,8 @@ def _check_bookkeeping(ws):
     assert ws.alive[0]
     assert width % _workspace.BLOCK == 0
     assert not ws.alive[width:].any()
+    for array in (ws.log_f, ws.log_beta, ws.beta, ws.mass, ws.scratch):
+        assert array.ctypes.data % 64 == 0  # else blocks of 8 lie across cache lines: half as fast
     np.testing.assert_array_equal(
         ws.held, np.bincount(ws.component, minlength=len(ws.held)), err_msg="held"
     )
@@ -106,6 +108,25 @@ def test_same_draws_over_several_tiles(sampler, n_components, monkeypatch):
         infos = _check_same_draws(setting, state, X, sampler, seed, 4)
         if sampler == "gibbs" and n_components is None:
             assert min(sum(i.components_born for i in infos), infos[0].components_died) > 0
+
+
+@pytest.mark.parametrize("n_components", [None, 4])
+@pytest.mark.parametrize("n_levels", [1, 2, 4])
+def test_masses_brought_up_to_date_equal_masses_summed_anew(n_components, n_levels):
+    """Paths that part at the root, half way down and just above the leaf; births and deaths."""
+    setting = Setting(n_components, n=60, n_levels=n_levels, numbers=(0.8, 2.0, 2.0))
+    for seed in range(3):
+        state, X = setting.prior_draw(np.random.default_rng(seed))
+        chain = setting.chain(state, X, "gibbs", np.random.default_rng(seed))
+        for _ in range(3):
+            chain.redraw_data()
+            ws = chain._ws
+            nodes, width = ws.level >= 0, ws.room[_workspace.WIDTH]
+            U, share = _reference._masses(ws, chain._rates)
+            np.testing.assert_allclose(ws.mass[nodes, :width], U[nodes], rtol=1e-11)
+            inner = nodes & (ws.level > 0)  # the root has no share in anything
+            np.testing.assert_allclose(ws.share[inner], share[inner], rtol=1e-14)
+            chain.redraw_weights()
 
 
 @pytest.mark.parametrize(("sampler", "n_components"), CASES)

@@ -30,7 +30,6 @@ from numba.extending import intrinsic
 from bhmc._compile import compiled, helper, merged
 from bhmc._workspace import (
     BLOCK,
-    CHANGE,
     COMPONENTS_BORN,
     COMPONENTS_DIED,
     DEPTH,
@@ -38,6 +37,8 @@ from bhmc._workspace import (
     FACTOR,
     FREE_COLUMNS,
     FREE_SLOTS,
+    GAIN,
+    LOSS,
     NEEDS_ROOM,
     NODES_BORN,
     NODES_DIED,
@@ -578,35 +579,61 @@ def sum_all_mass(ws, rates):
                 sum_mass(ws, rates, z)
 
 
+@helper
+def begin_change(ws, leaf, step, change):
+    """`step` more data at a leaf: N, share, and in row `change` what its parent's U gains."""
+    ws.n_under[leaf] += step
+    ws.share[leaf] += step
+    for k in range(ws.room[WIDTH]):
+        ws.scratch[change, k] = step * ws.mass[leaf, k]
+
+
+@helper
+def carry_change(ws, rates, z, step, change):
+    """The same at an inner node: U_z gains `change`, which becomes what the next U gains."""
+    ws.n_under[z] += step
+    before, after = ws.share[z], ws.n_under[z] / (ws.n_under[z] + rates.alpha)
+    ws.share[z] = after
+    for k in range(ws.room[WIDTH]):
+        u = ws.mass[z, k]
+        u_new = u + ws.scratch[change, k]
+        ws.mass[z, k] = u_new
+        ws.scratch[change, k] = after * u_new - before * u
+
+
 @merged
 def move_mass(ws, rates, old, new):
     """One datum less at leaf `old`, which keeps others, or -1; one more at `new`: N, share and U.
 
-    A share 2^-L of every U on the old path stays, at least: a subtraction leaves all digits but a
+    Where the two paths have met, N and shares stay as they are, and U gains what both bring. A
+    share 2^-L of every U on the old path stays, at least: a subtraction leaves all digits but a
     few.
     """
-    for turn in range(2):
-        leaf, step = (new, 1) if turn == 1 else (old, -1)
-        if leaf == NONE:
-            continue
-        ws.n_under[leaf] += step
-        ws.share[leaf] += step
+    begin_change(ws, new, np.int64(1), np.int64(GAIN))
+    z, left = ws.parent[new], NONE
+    if old != NONE:
+        begin_change(ws, old, np.int64(-1), np.int64(LOSS))
+        left = ws.parent[old]
+    while z != left and z > 0:
+        carry_change(ws, rates, z, np.int64(1), np.int64(GAIN))
+        z = ws.parent[z]
+        if old != NONE:
+            carry_change(ws, rates, left, np.int64(-1), np.int64(LOSS))
+            left = ws.parent[left]
+    if old == NONE:
+        ws.n_under[0] += 1
+    else:
         for k in range(ws.room[WIDTH]):
-            ws.scratch[CHANGE, k] = step * ws.mass[leaf, k]
-        z = ws.parent[leaf]
-        while z > 0:
-            ws.n_under[z] += step
-            before, after = ws.share[z], ws.n_under[z] / (ws.n_under[z] + rates.alpha)
-            ws.share[z] = after
-            for k in range(ws.room[WIDTH]):
-                u = ws.mass[z, k]
-                u_new = u + ws.scratch[CHANGE, k]
-                ws.mass[z, k] = u_new
-                ws.scratch[CHANGE, k] = after * u_new - before * u
-            z = ws.parent[z]
-        ws.n_under[0] += step
+            ws.scratch[GAIN, k] += ws.scratch[LOSS, k]
+    while z > 0:
+        share = ws.share[z]
         for k in range(ws.room[WIDTH]):
-            ws.mass[0, k] += ws.scratch[CHANGE, k]
+            gain = ws.scratch[GAIN, k]
+            ws.mass[z, k] += gain
+            ws.scratch[GAIN, k] = share * gain
+        z = ws.parent[z]
+    for k in range(ws.room[WIDTH]):
+        ws.mass[0, k] += ws.scratch[GAIN, k]
 
 
 @helper

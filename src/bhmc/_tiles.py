@@ -11,7 +11,7 @@ from bhmc.likelihoods import Family
 
 # A tile's statistics fill about this many numbers: with its table they stay in a core's cache.
 _NUMBERS_PER_TILE = 2**16
-_LOWEST, _HIGHEST = 512, 2048
+_LOWEST, _HIGHEST = 768, 2048
 
 
 def tile_height(n_statistics: int) -> int:
@@ -48,18 +48,19 @@ class Tiles:
         return rows.stop - first
 
     def fill(self, natural: NDArray[np.float64], log_f: NDArray) -> None:
-        """Columns 1, 2, ... of the table from their natural parameters; column 0 is f*."""
-        n_rows = len(self._statistics)
-        self._family.fill(
-            self._rows, self._statistics, natural, log_f[:n_rows, 1 : len(natural) + 1]
-        )
+        """Every column of the table from its natural parameters; but column 0 is f*."""
+        table = log_f[: len(self._statistics)]
+        self._family.fill(self._rows, self._statistics, natural, table)
         if self._log_new is not None:
-            log_f[:n_rows, 0] = self._log_new[self._rows]
+            table[:, 0] = self._log_new[self._rows]
 
-    def fill_column(self, k: int, natural: NDArray[np.float64], log_f: NDArray) -> None:
-        """One column, for a component just born."""
-        column = log_f[: len(self._statistics), k : k + 1]
-        self._family.fill(self._rows, self._statistics, natural[None, :], column)
+    def fill_column(
+        self, k: int, natural: NDArray[np.float64], log_f: NDArray, skip: int = 0
+    ) -> None:
+        """One column, for a component just born; without the first rows where those are done."""
+        rows = slice(self._rows.start + skip, self._rows.stop)
+        column = log_f[skip : len(self._statistics), k : k + 1]
+        self._family.fill(rows, self._statistics[skip:], natural[None, :], column)
 
     @property
     def statistics(self) -> NDArray[np.float64]:

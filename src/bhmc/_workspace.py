@@ -20,7 +20,7 @@ NODES_BORN, NODES_DIED, COMPONENTS_BORN, COMPONENTS_DIED, PATHS_ACCEPTED = range
 FREE_SLOTS, FREE_COLUMNS, WIDTH, DEPTH = range(4)
 
 # Rows of Workspace.scratch.
-WEIGHT, FACTOR, CHANGE, SHAPE = range(4)
+WEIGHT, FACTOR, SHAPE, GAIN, LOSS = range(5)
 
 # What a pass over a tile returns beside its position; 1 or more is a component just born.
 DONE = -1
@@ -30,6 +30,8 @@ NEEDS_ROOM = -2
 NONE = -1
 
 BLOCK = 8
+
+_CACHE_LINE = 64
 
 
 class Rates(NamedTuple):
@@ -74,8 +76,8 @@ class Workspace(NamedTuple):
     alive: NDArray[np.bool_]
     """(columns,) whether the component exists; column 0 counts as one that does."""
     log_f: NDArray[np.floating]
-    """(tile, columns) log f(x_n; theta_k) of one tile of rows, log f*(x_n) in column 0, all less a
-    number of the row's own."""
+    """(tile, width) log f(x_n; theta_k) of one tile of rows, log f*(x_n) in column 0, all less a
+    number of the row's own. No wider than need be: a product fills a whole array fastest."""
     room: NDArray[np.int64]
     """(4,) free slots, free columns, width, depth."""
     events: NDArray[np.int64]
@@ -83,7 +85,7 @@ class Workspace(NamedTuple):
     customers: NDArray[np.int64]
     """(slots, columns) n_zk; valid within one draw of the weights, as all below within a call."""
     scratch: NDArray[np.float64]
-    """(4, columns) numbers of one row or node."""
+    """(5, columns) numbers of one row or node."""
     block_sums: NDArray[np.float64]
     """(columns / BLOCK,) sums of blocks of a row's weights."""
     node_scratch: NDArray[np.float64]
@@ -111,7 +113,7 @@ def load(state: State, *, tile: int, dtype: str = "float64", spare: int = 16) ->
     n_nodes, k = len(state.parents), state.n_components
     slots = n_nodes + spare
     columns = whole_blocks(1 + k + (0 if state.hyper.n_components else spare))
-    log_beta = np.full((slots, columns), -np.inf)
+    log_beta = _aligned((slots, columns), -np.inf)
     log_beta[:n_nodes, 1 : k + 1] = state.log_weights[:, :-1]
     log_beta[:n_nodes, 0] = state.log_weights[:, -1]
     parent = _padded(np.asarray(state.parents, dtype=np.int64), slots, NONE)
@@ -126,10 +128,10 @@ def load(state: State, *, tile: int, dtype: str = "float64", spare: int = 16) ->
         n_under=_padded(state.sizes.astype(np.int64), slots, 0),
         free=_padded(np.arange(slots - 1, n_nodes - 1, -1), slots, NONE),
         log_beta=log_beta,
-        beta=np.exp(log_beta),
+        beta=np.exp(log_beta, out=_aligned(log_beta.shape, 0.0)),
         held=_padded(np.bincount(state.components + 1, minlength=k + 1), columns, 0),
         alive=np.arange(columns) <= k,
-        log_f=np.full((tile, columns), -np.inf, dtype=dtype),
+        log_f=_aligned((tile, whole_blocks(k + 1)), 0.0, dtype),
         room=np.array([spare, columns - k - 1, whole_blocks(k + 1), state.n_levels]),
         events=np.zeros(5, dtype=np.int64),
         on_path=np.zeros(state.n_levels + 1, dtype=np.int64),
@@ -158,10 +160,17 @@ def grow(ws: Workspace, slots: int, columns: int) -> Workspace:
         beta=_framed(ws.beta, (slots, columns), 0.0),
         held=_padded(ws.held, columns, 0),
         alive=_padded(ws.alive, columns, False),
-        log_f=_framed(ws.log_f, (len(ws.log_f), columns), -np.inf),
         room=room,
         **_scratch(slots, columns),
     )
+
+
+def fit_table(ws: Workspace) -> Workspace:
+    """The same with a table of likelihoods as wide as its components; it is to be filled anew."""
+    shape = len(ws.log_f), int(ws.room[WIDTH])
+    if ws.log_f.shape == shape:
+        return ws
+    return ws._replace(log_f=_aligned(shape, 0.0, ws.log_f.dtype))
 
 
 def tidy(ws: Workspace) -> NDArray[np.int64]:
@@ -235,10 +244,10 @@ def unload(ws: Workspace, theta: NDArray[np.float64], hyper: Hyper) -> State:
 def _scratch(slots: int, columns: int) -> dict[str, NDArray]:
     """Arrays whose contents do not outlive a call."""
     return {
-        "mass": np.zeros((slots, columns)),
+        "mass": _aligned((slots, columns), 0.0),
         "share": np.zeros(slots),
         "customers": np.zeros((slots, columns), dtype=np.int64),
-        "scratch": np.zeros((4, columns)),
+        "scratch": _aligned((5, columns), 0.0),
         "block_sums": np.zeros(columns // BLOCK),
         "node_scratch": np.zeros((2, slots)),
     }
@@ -262,6 +271,16 @@ def _padded(array: NDArray, length: int, fill) -> NDArray:
 
 
 def _framed(array: NDArray, shape: tuple[int, int], fill: float) -> NDArray:
-    framed = np.full(shape, fill, dtype=array.dtype)
+    framed = _aligned(shape, fill)
     framed[: array.shape[0], : array.shape[1]] = array
     return framed
+
+
+def _aligned(shape: tuple[int, int], fill: float, dtype: str | np.dtype = "float64") -> NDArray:
+    """A full array that begins at a cache line, so that no block of a row lies across two."""
+    n_bytes = shape[0] * shape[1] * np.dtype(dtype).itemsize
+    memory = np.empty(n_bytes + _CACHE_LINE, dtype=np.uint8)
+    start = -memory.ctypes.data % _CACHE_LINE
+    array = memory[start : start + n_bytes].view(dtype).reshape(shape)
+    array[...] = fill
+    return array

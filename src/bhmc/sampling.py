@@ -27,6 +27,9 @@ PAPER_EPSILON = 1e-3
 # statistics that rows leave by subtraction gather rounding errors.
 _PASSES_PER_TIDY = 16
 
+# log f of a component that does not exist, whatever the row.
+_NEVER = -1e30
+
 
 def sweep(
     state: State,
@@ -124,6 +127,7 @@ class Chain:
         self._theta = np.zeros((columns, family.n_parameters))
         self._theta[1 : state.n_components + 1] = state.theta
         self._natural = np.zeros((columns, family.n_statistics))
+        self._natural[:, -1] = _NEVER
         self._natural[1 : state.n_components + 1] = family.natural(state.theta)
         self._sums = np.zeros((columns, family.n_statistics))
         self._sum_statistics()
@@ -192,8 +196,7 @@ class Chain:
     def _pass_over_tile(self, first: int) -> None:
         """Redraw a tile's data; the engine stops where a component is born or room runs out."""
         n_rows = self._tiles.open(first)
-        used = 1 + int(np.flatnonzero(self._ws.alive)[-1])
-        self._tiles.fill(self._natural[1:used], self._ws.log_f)
+        self._fill_table()
         # The published sampler visits data in random order, here within a tile.
         order = self._rng.permutation(n_rows) if self._literal else self._rows[:n_rows]
         components = self._ws.component[first : first + n_rows]
@@ -213,11 +216,20 @@ class Chain:
             elif code != _workspace.DONE:
                 founder = order[position - 1]
                 self._draw_new_theta(code, self._tiles.statistics[founder])
-                self._tiles.fill_column(code, self._natural[code], self._ws.log_f)
+                if code < self._ws.log_f.shape[1]:
+                    skip = 0 if self._literal else position
+                    self._tiles.fill_column(code, self._natural[code], self._ws.log_f, skip)
+                else:
+                    self._fill_table()
         if self._sums_are_old:
             _kernels.move_rows(self._tiles.statistics, before, components, self._sums)
         else:
             _kernels.add_rows(self._tiles.statistics, components, self._sums)
+
+    def _fill_table(self) -> None:
+        """The open tile's log likelihoods under every component."""
+        self._ws = _workspace.fit_table(self._ws)
+        self._tiles.fill(self._natural[: self._ws.log_f.shape[1]], self._ws.log_f)
 
     def _break_root(self) -> None:
         """The published sampler's start: components from the prior until the root has none left."""
@@ -253,6 +265,7 @@ class Chain:
             columns = _workspace.tidy(self._ws)
             used = len(columns)
             self._theta[:used], self._natural[:used] = self._theta[columns], self._natural[columns]
+            self._natural[used:, -1] = _NEVER
         # Rows that change their component are few: moving them is less than adding all.
         self._sums_are_old = self._family.subtracts_well and not tidy
         if not self._sums_are_old:
@@ -265,10 +278,12 @@ class Chain:
         if not self._rates.n_fixed:
             columns += columns // 2
         self._ws = _workspace.grow(self._ws, slots, columns)
-        more = ((0, len(self._ws.held) - len(self._theta)), (0, 0))
+        used = len(self._theta)
+        more = ((0, len(self._ws.held) - used), (0, 0))
         self._theta, self._natural, self._sums = (
             np.pad(array, more) for array in (self._theta, self._natural, self._sums)
         )
+        self._natural[used:, -1] = _NEVER
 
 
 def warmup(precision: str = "float64") -> None:

@@ -147,7 +147,7 @@ MUTANTS = (
         "redraw_data",
         "deep",
         2_500,
-        (("            ws.mass[0, k] += ws.scratch[CHANGE, k]\n", "            pass\n"),),
+        (("        ws.mass[0, k] += ws.scratch[GAIN, k]\n", "        pass\n"),),
     ),
     Mutant(
         "U not summed anew where a node dies",

@@ -68,8 +68,9 @@ class Family(ABC):
 
     def fill(self, rows: slice, statistics: NDArray, natural: NDArray, out: NDArray) -> None:
         """out[n, k] = log f(x_n; theta_k) - h(x_n) for a slice of rows, in the type of `out`."""
-        t, eta = statistics.astype(out.dtype, copy=False), natural.astype(out.dtype, copy=False)
-        np.matmul(t, eta.T, out=out)
+        if out.dtype != np.float64:
+            statistics, natural = statistics.astype(out.dtype), natural.astype(out.dtype)
+        np.matmul(statistics, natural.T, out=out)
 
     def log_likelihood(self, natural: Floats, sums: Floats, components: NDArray) -> float:
         """sum over n of log f(x_n; theta_c_n) - h(x_n), from the sums of t over each component."""

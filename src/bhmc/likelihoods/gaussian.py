@@ -112,6 +112,7 @@ class GaussianFamily(Family):
         self._constant = -0.5 * (n_features * np.log(2 * np.pi) + self._axes.log_det_sigma)
         self._centre = np.median(X[:: max(1, len(X) // _ROWS_FOR_CENTRE)], axis=0)
         self._prior_mean = self._axes.enter(mu0 - self._centre)
+        self._prior_pull = self._prior_precision * self._prior_mean
         self._X, self._kept = X, None
         self._squares = np.concatenate(
             [_squares(self.statistics(rows)[:, :-1]) for rows in slices(self.n_rows)]
@@ -205,7 +206,8 @@ class GaussianFamily(Family):
         m_k ~ N((m0 / d + sum y) / (1 / d + N_k), 1 / (1 / d + N_k)) entry by entry.
         """
         precision = self._prior_precision + sums[:, -1:]
-        m = (self._prior_precision * self._prior_mean + sums[:, :-1]) / precision
+        m = self._prior_pull + sums[:, :-1]
+        m /= precision
         m += rng.standard_normal(m.shape) / np.sqrt(precision)
         return self._axes.leave(m) + self._centre
 

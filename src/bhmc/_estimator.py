@@ -145,7 +145,7 @@ class BHMC(ClusterMixin, BaseEstimator):
         self.labels_ = self.tree_.labels_at(self.tree_.n_levels)
         return self
 
-    def labels_at(self, level: int) -> NDArray[np.int64]:
+    def labels_at(self, level: int) -> NDArray[np.int32]:
         """(n,) node of each row at `level` of the point estimate, numbered from 0 in that level.
 
         Level 0 is the root (all zeros), level `n_levels` the leaves (equal to `labels_`).

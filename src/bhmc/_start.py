@@ -40,9 +40,11 @@ def _tree(n: int, n_levels: int, alpha: float, rng) -> tuple[NDArray[np.int32], 
     parents = [-1]
     for level in range(n_levels):
         for node, rows in _groups(paths[:, level]):
-            children, chosen = np.unique(_stick_choices(len(rows), alpha, rng), return_inverse=True)
-            paths[rows, level + 1] = len(parents) + chosen
-            parents += [node] * len(children)
+            pieces = _stick_choices(len(rows), alpha, rng)
+            chosen = np.bincount(pieces) > 0
+            first = len(parents)
+            paths[rows, level + 1] = (first - 1 + np.cumsum(chosen, dtype=np.int32))[pieces]
+            parents += [node] * int(chosen.sum())
     return paths, np.array(parents, dtype=np.int32)
 
 

@@ -26,9 +26,9 @@ class Tree:
     """(n_nodes,) number of data under each node."""
     weights: NDArray[np.float64]
     """(n_nodes, K + 1) mixing weights over components, the unborn remainder last."""
-    paths: NDArray[np.int64]
+    paths: NDArray[np.int32]
     """(n, n_levels + 1) node ids of each datum's path, root first."""
-    components: NDArray[np.int64]
+    components: NDArray[np.int32]
     """(n,) component of each datum."""
     theta: NDArray[np.float64]
     """(K, p) component parameters."""
@@ -48,7 +48,7 @@ class Tree:
         nodes = _ordered_nodes(state)
         components = _ordered_components(state)
         new_id, new_label = _inverse(nodes), _inverse(components)
-        parents = np.array([-1, *new_id[state.parents[nodes[1:]]]])
+        parents = np.array([-1, *new_id[state.parents[nodes[1:]]]], dtype=np.int64)
         columns = np.append(components, state.n_components)
         return cls(
             parents=parents,
@@ -80,13 +80,13 @@ class Tree:
         """Number of leaves."""
         return int((self.levels == self.n_levels).sum())
 
-    def labels_at(self, level: int) -> NDArray[np.int64]:
+    def labels_at(self, level: int) -> NDArray[np.int32]:
         """(n,) the node of each datum at `level`, numbered 0, 1, ... within the level."""
         level = check_whole(level, "level", 0)
         if level > self.n_levels:
             raise ValueError(f"level must be at most {self.n_levels}, got {level}.")
         first = np.searchsorted(self.levels, level)
-        return self.paths[:, level] - first
+        return self.paths[:, level] - np.int32(first)
 
     def to_text(self, names: Iterable | None = None, *, max_names: int = 8) -> str:
         """The tree as lines of text, a node a line.
@@ -145,8 +145,8 @@ def _ordered_components(state: State) -> NDArray[np.int64]:
     return np.lexsort((first_member, -sizes))
 
 
-def _inverse(order: NDArray[np.int64]) -> NDArray[np.int64]:
-    inverse = np.empty_like(order)
+def _inverse(order: NDArray[np.int64]) -> NDArray[np.int32]:
+    inverse = np.empty(len(order), dtype=np.int32)  # a label for each of many rows: half the memory
     inverse[order] = np.arange(len(order))
     return inverse
 

@@ -82,7 +82,7 @@ class BHMC(ClusterMixin, BaseEstimator):
     >>> X = np.array([[-3.0], [-3.1], [-2.9], [3.0], [3.1], [2.9]])
     >>> model = BHMC(n_levels=1, random_state=0).fit(X)
     >>> model.component_labels_
-    array([0, 0, 0, 1, 1, 1])
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
     def __init__(

@@ -24,12 +24,19 @@ def check_functional_data(X, state: State) -> NDArray[np.float64]:
     return X
 
 
-def check_parameters(state: State, X: NDArray[np.float64], n_parameters: int) -> None:
-    """Refuse a state whose theta was made for other data or another family."""
+def check_parameters(
+    state: State, X: NDArray[np.float64], n_parameters: int, n_shared: int = 0
+) -> None:
+    """Refuse a state whose theta or shared numbers were made for other data or another family."""
     if state.theta.shape[1] != n_parameters:
         raise ValueError(
             f"X has {X.shape[1]} columns, so theta needs {n_parameters} numbers a component, but "
             f"in the state it has {state.theta.shape[1]}."
+        )
+    if len(state.shared) != n_shared:
+        raise ValueError(
+            f"this likelihood has {n_shared} numbers that all components share, but the state has "
+            f"{len(state.shared)}."
         )
 
 

@@ -72,7 +72,8 @@ def log_joint(state: State, X, *, hyper: Hyper, likelihood: str | Likelihood) ->
     """log p(X, theta, c, B, V | hyper), the log density of a state with its data.
 
     log p(V) + log p(B) + sum_n log beta_{leaf(n), c_n} + sum_k log h(theta_k)
-    + sum_n log f(x_n; theta_c_n); in the infinite form c counts as a partition.
+    + sum_n log f(x_n; theta_c_n), and the log prior of the family's shared numbers where it has
+    some; in the infinite form c counts as a partition.
 
     Parameters
     ----------
@@ -90,11 +91,13 @@ def log_joint(state: State, X, *, hyper: Hyper, likelihood: str | Likelihood) ->
     state = with_hyper(state, hyper)
     check_state(state)
     family = resolve(likelihood).prepare(X)
-    check_parameters(state, X, family.n_parameters)
+    check_parameters(state, X, family.n_parameters, family.n_shared)
+    family = family.at(state.shared)
     return (
         log_likelihood(state, family)
         + log_p_weights(state)
         + float(family.log_prior(state.theta).sum())
+        + family.log_prior_shared()
     )
 
 

@@ -65,6 +65,8 @@ def sample_prior(
     hyper = _with_form(hyper, n_components)
     check_gamma0(hyper)
     likelihood = resolve(likelihood)
+    shared = likelihood.sample_shared(n_features, rng)
+    likelihood = likelihood.at(shared)
     # No rows, no randomness: the family's own checks, before any work.
     likelihood.sample_data(likelihood.sample_theta(0, n_features, rng), rng)
     franchise = _Franchise(hyper, rng)
@@ -72,15 +74,16 @@ def sample_prior(
     dishes = np.array([franchise.order_dish(path) for path in paths])
     state = _state(paths, dishes, franchise.log_beta, hyper)
     theta = likelihood.sample_theta(state.n_components, n_features, rng)
-    state = state._replace(theta=theta)
-    return state, sample_data(state, likelihood=likelihood, rng=rng)
+    state = state._replace(theta=theta, shared=shared)
+    return state, likelihood.sample_data(theta[state.components], rng)
 
 
 def sample_data(
     state: State, *, likelihood: str | Likelihood, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Draw fresh data given the state: x_n ~ F(theta_c_n)."""
-    return resolve(likelihood).sample_data(state.theta[state.components], check_rng(rng))
+    likelihood = resolve(likelihood).at(state.shared)
+    return likelihood.sample_data(state.theta[state.components], check_rng(rng))
 
 
 def check_gamma0(hyper: Hyper) -> None:

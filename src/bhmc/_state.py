@@ -61,6 +61,8 @@ class State(NamedTuple):
     """(K, p) component parameters, a row per component, laid out by the likelihood family."""
     hyper: Hyper
     """The current concentrations, as numbers."""
+    shared: NDArray[np.float64] = np.empty(0)
+    """(q,) learned numbers of the family that all components share; none in most families."""
 
     @property
     def weights(self) -> NDArray[np.float64]:
@@ -158,3 +160,6 @@ def _invariants(state: State):
         "a node's weights must sum to 1",
     )
     yield bool(np.isfinite(state.theta).all()), "theta must be finite"
+    shared = state.shared
+    vector = isinstance(shared, np.ndarray) and shared.dtype.kind == "f" and shared.ndim == 1
+    yield vector and bool(np.isfinite(shared).all()), "shared must be a vector of finite numbers"

@@ -69,7 +69,7 @@ def sweep(
     check_sampler(sampler, state.hyper)
     check_state(state)
     family = resolve(likelihood).prepare(X)
-    check_parameters(state, X, family.n_parameters)
+    check_parameters(state, X, family.n_parameters, family.n_shared)
     chain = Chain(state, family, sampler, rng)
     info = chain.sweep()
     return chain.state(), info
@@ -91,8 +91,9 @@ def start_state(
 ) -> State:
     """Tree, components and weights from the prior; theta from its posterior given those."""
     state = prior_state(n, n_levels=n_levels, hyper=hyper, rng=rng)
+    shared = family.start_shared()
     sums = family.sums(state.components, state.n_components)
-    return state._replace(theta=family.draw_theta(sums, rng))
+    return state._replace(theta=family.at(shared).draw_theta(sums, rng), shared=shared)
 
 
 class Chain:
@@ -111,17 +112,18 @@ class Chain:
         engine: ModuleType = _kernels,
         dtype: str = "float64",
     ):
+        family = family.at(state.shared)
         self._family, self._sampler, self._rng, self._engine = family, sampler, rng, engine
         # The generator as the engine's conditionals take it; `rng` must stay alive beside it.
         self._source = engine.random_source(rng)
         self._literal = sampler == "paper"
-        self._hyper = state.hyper
+        self._hyper, self._shared = state.hyper, state.shared
         self._rates = _workspace.rates_of(state.hyper)
         self._tiles = Tiles(family, finite=state.hyper.n_components is not None)
         self._ws = _workspace.load(state, tile=self._tiles.height, dtype=dtype)
         self._rows = np.arange(self._tiles.height)
         self._passes, self._sums_are_old = 0, True
-        self._log_base = float(family.log_base().sum())
+        self._log_base: float | None = None
         # By column; column 0 is the component not yet born.
         columns = len(self._ws.held)
         self._theta = np.zeros((columns, family.n_parameters))
@@ -134,7 +136,8 @@ class Chain:
 
     def state(self) -> State:
         """A copy of the current state."""
-        return _workspace.unload(self._ws, self._theta, self._hyper)
+        state = _workspace.unload(self._ws, self._theta, self._hyper)
+        return state._replace(shared=self._shared)
 
     def sweep(self) -> Info:
         """One full sweep in place: every datum, then all weights, then all theta."""
@@ -159,16 +162,22 @@ class Chain:
         self._engine.draw_weights(self._ws, self._rates, self._literal, self._source)
 
     def redraw_theta(self) -> None:
-        """theta given components and data."""
+        """theta given components, data and what components share; then that given theta."""
         columns = self._columns()
         self._sums[self._ws.held == 0] = 0.0  # what subtraction may have left there
         theta = self._family.draw_theta(self._sums[columns], self._rng)
+        if self._family.n_shared:
+            shared = self._family.draw_shared(theta, self._sums[columns], self._rng)
+            self._shared, self._family, self._log_base = shared, self._family.at(shared), None
+            self._tiles.turn_to(self._family)
         self._theta[columns] = theta
         self._natural[columns] = self._family.natural(theta)
 
     def log_likelihood(self) -> float:
         """log p(X, c, V | B, theta), the complete-data log likelihood of the current state."""
         ws = self._ws
+        if self._log_base is None:
+            self._log_base = float(self._family.log_base().sum())
         nodes = np.flatnonzero(ws.level >= 0)
         log_f = self._family.log_likelihood(self._natural, self._sums, ws.component)
         return float(
@@ -215,16 +224,16 @@ class Chain:
                 self._make_room()
             elif code != _workspace.DONE:
                 founder = order[position - 1]
-                self._draw_new_theta(code, self._tiles.statistics[founder])
+                self._draw_new_theta(code, self._tiles.statistics_of(founder))
                 if code < self._ws.log_f.shape[1]:
                     skip = 0 if self._literal else position
                     self._tiles.fill_column(code, self._natural[code], self._ws.log_f, skip)
                 else:
                     self._fill_table()
         if self._sums_are_old:
-            _kernels.move_rows(self._tiles.statistics, before, components, self._sums)
+            self._tiles.move_in(self._sums, before, components)
         else:
-            _kernels.add_rows(self._tiles.statistics, components, self._sums)
+            self._tiles.add_to(self._sums, components)
 
     def _fill_table(self) -> None:
         """The open tile's log likelihoods under every component."""
@@ -251,7 +260,7 @@ class Chain:
         for first in self._tiles.first_rows:
             n_rows = self._tiles.open(first)
             components = self._ws.component[first : first + n_rows]
-            _kernels.add_rows(self._tiles.statistics, components, self._sums)
+            self._tiles.add_to(self._sums, components)
 
     def _columns(self) -> NDArray[np.int64]:
         """The columns of the components that exist."""

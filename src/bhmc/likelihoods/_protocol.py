@@ -12,10 +12,14 @@ Families are exponential families:
 where t(x), the sufficient statistics, end with the number 1. So a table of log likelihoods is a
 matrix product, sums of t over the rows of a component are all that its posterior needs (the last
 of them counts the rows), and such sums can be added up from anywhere. h plays no part in draws.
+
+Numbers that all components share and that are learned (a noise variance, say) are the state's
+`shared`. A `Likelihood` or `Family` that has some is used `at(shared)`: the same with those numbers
+put in, after which its other methods may be called. One that has none is itself `at` anything.
 """
 
 from abc import ABC, abstractmethod
-from typing import Protocol
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +39,27 @@ class Family(ABC):
     """p."""
     n_statistics: int
     """s, the length of t(x), its last 1 included."""
+    n_shared: int = 0
+    """q, the number of learned numbers that all components share."""
 
     subtracts_well: bool = True
     """Whether a row may be taken out of a sum by subtraction: not where some dwarf the others."""
+
+    def at(self, shared: Floats) -> Self:
+        """This family with the shared numbers (q,) put in; the data are not copied."""
+        return self
+
+    def start_shared(self) -> Floats:
+        """(q,): where a chain begins, from the data."""
+        return np.empty(0)
+
+    def draw_shared(self, theta: Floats, sums: Floats, rng: np.random.Generator) -> Floats:
+        """(q,): the shared numbers given theta and all data, from the sums (K, s) of t."""
+        return np.empty(0)
+
+    def log_prior_shared(self) -> float:
+        """Log of the prior density of the shared numbers put in."""
+        return 0.0
 
     @abstractmethod
     def statistics(self, rows: slice) -> Floats:
@@ -100,17 +122,30 @@ def slices(n: int, height: int = 4096) -> list[slice]:
     return [slice(first, min(first + height, n)) for first in range(0, n, height)]
 
 
-class Likelihood(Protocol):
+class Likelihood(ABC):
     """A family and its fixed numbers, before it has seen data."""
 
-    def prepare(self, X: Floats) -> Family:
-        """Check the settings against X and return the family bound to it."""
-        ...
+    allows_missing: bool = False
+    """Whether NaN in X is a missing entry, which the family skips exactly."""
+    allows_sparse: bool = False
+    """Whether X may be a SciPy sparse matrix."""
 
+    @abstractmethod
+    def prepare(self, X) -> Family:
+        """Check the settings against X and return the family bound to it."""
+
+    @abstractmethod
     def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
         """(size, p): theta ~ H."""
-        ...
 
+    @abstractmethod
     def sample_data(self, theta: Floats, rng: np.random.Generator) -> Floats:
         """(len(theta), n_features): x_i ~ F(theta_i)."""
-        ...
+
+    def at(self, shared: Floats) -> "Likelihood":
+        """This likelihood with the shared numbers (q,) put in."""
+        return self
+
+    def sample_shared(self, n_features: int, rng: np.random.Generator) -> Floats:
+        """(q,): the shared numbers from their prior."""
+        return np.empty(0)

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from bhmc._checks import check_covariance, check_vector
-from bhmc.likelihoods._protocol import Family, Floats, slices
+from bhmc.likelihoods._protocol import Family, Floats, Likelihood, slices
 
 # Beyond this the square of a scaled value is no longer a finite number.
 _LARGEST_SCALED = 1e150
@@ -35,7 +35,7 @@ _NOISE_SHARE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussian:
+class Gaussian(Likelihood):
     """Gaussian components with a known, shared covariance; the paper's family.
 
     Parameters

@@ -26,6 +26,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+# Data of at most so many bytes are kept as statistics: a second copy.
+LARGEST_COPY = 64 * 2**20
+
 
 class Family(ABC):
     """A likelihood bound to data X (n rows). `theta` is (K, p): a row of parameters a component.
@@ -115,6 +118,27 @@ class Family(ABC):
         for rows in slices(self.n_rows):
             np.add.at(sums, components[rows], self.statistics(rows))
         return sums
+
+
+def has_missing(X: Floats) -> bool:
+    """Whether X holds NaN; slice by slice, for X may be large."""
+    return any(bool(np.isnan(X[rows]).any()) for rows in slices(len(X)))
+
+
+def column_scales(X: Floats) -> tuple[Floats, Floats]:
+    """(d,) means and standard deviations of the columns, NaN left out; 1 where a column is constant.
+
+    Centred first: the variance of large equal numbers would be rounding error.
+    """
+    parts = slices(len(X))
+    observed = np.maximum(np.sum([(~np.isnan(X[rows])).sum(axis=0) for rows in parts], axis=0), 1)
+    head = X[parts[0]]
+    centre = np.nansum(head, axis=0) / np.maximum((~np.isnan(head)).sum(axis=0), 1)
+    shift = np.sum([np.nansum(X[rows] - centre, axis=0) for rows in parts], axis=0) / observed
+    centre = centre + shift
+    squares = np.sum([np.nansum((X[rows] - centre) ** 2, axis=0) for rows in parts], axis=0)
+    constant = squares <= (1e-14 * np.abs(centre)) ** 2 * observed
+    return centre, np.sqrt(np.where(constant, 1.0, squares / observed))
 
 
 def slices(n: int, height: int = 4096) -> list[slice]:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from bhmc._checks import check_covariance, check_vector
-from bhmc.likelihoods._protocol import Family, Floats, Likelihood, slices
+from bhmc.likelihoods._protocol import LARGEST_COPY, Family, Floats, Likelihood, slices
 
 # Beyond this the square of a scaled value is no longer a finite number.
 _LARGEST_SCALED = 1e150
@@ -25,9 +25,6 @@ _WIDEST_FLOAT32 = 100.0
 
 # Rows whose median is the centre. (All of them would cost more, and change little.)
 _ROWS_FOR_CENTRE = 1024
-
-# Data of at most so many bytes are kept in the family's own coordinates: a second copy.
-_LARGEST_COPY = 64 * 2**20
 
 # Share of a column's variance taken to lie within components, where the user does not say: that of
 # two equal groups whose means are four standard deviations apart, 1 / (1 + 4).
@@ -123,7 +120,7 @@ class GaussianFamily(Family):
             )
         self._far = np.flatnonzero(self._squares > _FAR)
         self.subtracts_well = not len(self._far)
-        if X.nbytes <= _LARGEST_COPY:
+        if X.nbytes <= LARGEST_COPY:
             self._kept = self.statistics(slice(0, self.n_rows))
             self._X = None
 

@@ -1,0 +1,263 @@
+"""x ~ N(theta, sigma2) with one unknown sigma2 for all components, theta ~ N(mu0, sigma0), learned."""
+
+import copy
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammaln
+
+from bhmc._checks import check_choice, check_covariance, check_positive, check_vector
+from bhmc.likelihoods._protocol import (
+    LARGEST_COPY,
+    Family,
+    Floats,
+    Likelihood,
+    column_scales,
+    has_missing,
+    slices,
+)
+from bhmc.likelihoods.gaussian import Gaussian
+
+# Sums of rows whose largest value dwarfs the others lose digits where it is taken out again.
+_DWARFS = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class SharedGaussian(Likelihood):
+    """Gaussian components around means of their own, with one noise variance for all of them.
+
+    The noise variance, and the mean and variance of the component means, are learned. In units of
+    `scale` around `location`, for every column d on its own:
+
+        sigma2_d ~ InverseGamma(noise_shape, noise_scale)      x_d ~ N(theta_d, sigma2_d)
+        sigma0_d ~ InverseGamma(spread_shape, spread_scale)    theta_d ~ N(mu0_d, sigma0_d)
+        mu0_d ~ N(0, 1)
+
+    A column whose groups do not differ ends with a small sigma0_d: it then costs a component little
+    and tells nothing. Missing entries (NaN) are skipped exactly.
+
+    Parameters
+    ----------
+    covariance : {"diagonal", "spherical"}, default="diagonal"
+        "spherical" has one sigma2 and one sigma0 for all columns: for columns in the same units,
+        such as principal components.
+    location, scale : float or (d,), default=0.0, 1.0
+        Middle and standard deviation of the columns. `BHMC` takes them from the data where the
+        likelihood is given by name.
+    noise_shape, noise_scale : float, default=1.0, 0.2
+        Prior of sigma2.
+    spread_shape, spread_scale : float, default=1.0, 0.2
+        Prior of sigma0.
+    """
+
+    covariance: str = "diagonal"
+    location: ArrayLike = 0.0
+    scale: ArrayLike = 1.0
+    noise_shape: float = 1.0
+    noise_scale: float = 0.2
+    spread_shape: float = 1.0
+    spread_scale: float = 0.2
+
+    allows_missing = True
+
+    @classmethod
+    def scaled_to(cls, X: Floats, **settings) -> "SharedGaussian":
+        """The family in the units of X: its column means and standard deviations."""
+        mean, deviation = column_scales(X)
+        if settings.get("covariance") == "spherical":
+            deviation = float(np.sqrt(np.mean(deviation**2)))
+        return cls(location=mean, scale=deviation, **settings)
+
+    def prepare(self, X: Floats) -> "SharedGaussianFamily":
+        """The family bound to X."""
+        return SharedGaussianFamily(self, X)
+
+    def at(self, shared: Floats) -> Gaussian:
+        """Gaussian components with these numbers as known ones."""
+        mu0, sigma2, sigma0 = self._split(shared)
+        return Gaussian(sigma2=sigma2, mu0=mu0, sigma0=sigma0)
+
+    def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
+        """Refused: the shared numbers must be put in first."""
+        raise TypeError("SharedGaussian samples nothing before its shared numbers are put in: at().")
+
+    def sample_data(self, theta: Floats, rng: np.random.Generator) -> Floats:
+        """Refused: the shared numbers must be put in first."""
+        raise TypeError("SharedGaussian samples nothing before its shared numbers are put in: at().")
+
+    def sample_shared(self, n_features: int, rng: np.random.Generator) -> Floats:
+        """(mu0, sigma2, sigma0) from their priors."""
+        location, scale = self.checked(n_features)
+        each = n_features if self.covariance == "diagonal" else 1
+        units = scale[:each] ** 2
+        sigma2 = self.noise_scale / rng.standard_gamma(self.noise_shape, each)
+        sigma0 = self.spread_scale / rng.standard_gamma(self.spread_shape, each)
+        mu0 = location + scale * rng.standard_normal(n_features)
+        return np.concatenate([mu0, sigma2 * units, sigma0 * units])
+
+    def checked(self, n_features: int) -> tuple[Floats, Floats]:
+        """(location, scale) as (d,) vectors, every setting checked."""
+        check_choice(self.covariance, "covariance", ("diagonal", "spherical"))
+        for name in ("noise_shape", "noise_scale", "spread_shape", "spread_scale"):
+            check_positive(getattr(self, name), name)
+        scale = check_covariance(self.scale, n_features, "scale")
+        if scale.ndim != 1 or (self.covariance == "spherical" and np.ptp(scale) > 0):
+            raise ValueError("scale must be one number, or with diagonal covariance one a column.")
+        return check_vector(self.location, n_features, "location"), scale
+
+    def _split(self, shared: Floats) -> tuple[Floats, Floats, Floats]:
+        """(mu0, sigma2, sigma0), each (d,)."""
+        if self.covariance == "diagonal":
+            mu0, sigma2, sigma0 = np.split(shared, 3)
+            return mu0, sigma2, sigma0
+        mu0 = shared[:-2]
+        return mu0, np.full(len(mu0), shared[-2]), np.full(len(mu0), shared[-1])
+
+
+class SharedGaussianFamily(Family):
+    """The conditionals of `SharedGaussian` for given data.
+
+    In the coordinates y = (x - location) / scale, with v, w the variances there and o_d = 1 where
+    entry d is observed, t(x) = (o y, 1), or (o y, o, 1) where some entries are missing, and
+
+        log f(x; theta) = sum_d o_d [ y_d m_d / v_d - m_d^2 / (2 v_d) ] + h(x).
+    """
+
+    def __init__(self, likelihood: SharedGaussian, X: Floats):
+        self.n_rows, d = X.shape
+        self._likelihood = likelihood
+        self._location, self._scale = likelihood.checked(d)
+        self._spherical = likelihood.covariance == "spherical"
+        self._missing = has_missing(X)
+        self.n_parameters, self.n_statistics = d, (2 * d if self._missing else d) + 1
+        self.n_shared = d + 2 if self._spherical else 3 * d
+        self._X, self._kept = X, None
+        self._observed, self._squares, largest = np.zeros(d), np.zeros(d), 0.0
+        for rows in slices(len(X)):
+            t = self.statistics(rows)
+            self._observed += self._counts(t).sum(axis=0)
+            self._squares += np.einsum("nd,nd->d", t[:, :d], t[:, :d])
+            largest = max(largest, np.abs(t[:, :d]).max())
+        self.subtracts_well = bool(largest < _DWARFS)
+        if X.nbytes <= LARGEST_COPY:
+            self._kept, self._X = self.statistics(slice(0, self.n_rows)), None
+
+    def at(self, shared: Floats) -> Self:
+        """The same with mu0, sigma2 and sigma0 put in."""
+        family = copy.copy(self)
+        mu0, sigma2, sigma0 = self._likelihood._split(shared)
+        family._m0 = (mu0 - self._location) / self._scale
+        family._v, family._w = sigma2 / self._scale**2, sigma0 / self._scale**2
+        return family
+
+    def start_shared(self) -> Floats:
+        """mu0 at the location, sigma2 a fifth of the scale squared, sigma0 the scale squared."""
+        units = self._scale[:1] ** 2 if self._spherical else self._scale**2
+        return np.concatenate([self._location, 0.2 * units, units])
+
+    def draw_shared(self, theta: Floats, sums: Floats, rng: np.random.Generator) -> Floats:
+        """sigma2 | theta, X; then mu0 | theta, sigma0; then sigma0 | theta, mu0.
+
+        With N_d observed entries and SS_d = sum_n o_d (y_d - m_d)^2 in units of scale:
+        sigma2_d ~ IG(noise_shape + N_d / 2, noise_scale + SS_d / 2);
+        mu0_d ~ N(sum_k m_kd / (w_d + K), w_d / (w_d + K));
+        sigma0_d ~ IG(spread_shape + K / 2, spread_scale + sum_k (m_kd - m0_d)^2 / 2).
+        Spherical: shapes and scales add up over the columns.
+        """
+        prior, d, k = self._likelihood, self.n_parameters, len(theta)
+        m = (theta - self._location) / self._scale
+        count, y = self._counts(sums), sums[:, :d]
+        ss = np.maximum(self._squares + (m * (m * count - 2 * y)).sum(axis=0), 0.0)
+        v = self._draw_variance(prior.noise_shape, prior.noise_scale, self._observed, ss, rng)
+        m0 = m.sum(axis=0) / (self._w + k)
+        m0 += rng.standard_normal(d) * np.sqrt(self._w / (self._w + k))
+        ss0 = ((m - m0) ** 2).sum(axis=0)
+        w = self._draw_variance(
+            prior.spread_shape, prior.spread_scale, np.full(d, float(k)), ss0, rng
+        )
+        units = self._scale[:1] ** 2 if self._spherical else self._scale**2
+        return np.concatenate([self._location + self._scale * m0, v * units, w * units])
+
+    def log_prior_shared(self) -> float:
+        """log p(mu0) + log p(sigma2) + log p(sigma0), in the units of the data."""
+        prior = self._likelihood
+        log_p = -0.5 * (self._m0**2 + np.log(2 * np.pi)).sum() - np.log(self._scale).sum()
+        for value, shape, scale in (
+            (self._v, prior.noise_shape, prior.noise_scale),
+            (self._w, prior.spread_shape, prior.spread_scale),
+        ):
+            each = shape * np.log(scale) - gammaln(shape) - (shape + 1) * np.log(value)
+            each = each - scale / value - 2 * np.log(self._scale)
+            log_p += each[0] if self._spherical else each.sum()
+        return float(log_p)
+
+    def statistics(self, rows: slice) -> Floats:
+        """(o y, 1) or (o y, o, 1)."""
+        if self._kept is not None:
+            return self._kept[rows]
+        assert self._X is not None, "the data are here if no copy was kept"
+        y, d = (self._X[rows] - self._location) / self._scale, self.n_parameters
+        t = np.ones((len(y), self.n_statistics))
+        if self._missing:
+            np.logical_not(np.isnan(y), out=t[:, d:-1])
+            y = np.where(np.isnan(y), 0.0, y)
+        t[:, :d] = y
+        t.flags.writeable = False
+        return t
+
+    def natural(self, theta: Floats) -> Floats:
+        """(m / v, -|m|^2 / (2 v)), by column where entries are missing."""
+        m = (theta - self._location) / self._scale
+        slope, fall = m / self._v, -0.5 * m**2 / self._v
+        if self._missing:
+            return np.column_stack([slope, fall, np.zeros(len(theta))])
+        return np.column_stack([slope, fall.sum(axis=1)])
+
+    def log_base(self) -> Floats:
+        """sum_d o_d [ -y_d^2 / (2 v_d) - log(2 pi v_d) / 2 - log scale_d ]."""
+        each = -0.5 * np.log(2 * np.pi * self._v) - np.log(self._scale)
+        return self._quadratic(-0.5 / self._v, np.zeros_like(each), each)
+
+    def log_new(self) -> Floats:
+        """log f*(x) - h(x): y_d ~ N(m0_d, v_d + w_d) for every observed entry."""
+        wide = self._v + self._w
+        return self._quadratic(
+            0.5 / self._v - 0.5 / wide,
+            self._m0 / wide,
+            -0.5 * self._m0**2 / wide - 0.5 * np.log(wide / self._v),
+        )
+
+    def log_prior(self, theta: Floats) -> Floats:
+        """theta_d ~ N(mu0_d, sigma0_d)."""
+        m = (theta - self._location) / self._scale
+        each = -0.5 * (m - self._m0) ** 2 / self._w - 0.5 * np.log(2 * np.pi * self._w)
+        return (each - np.log(self._scale)).sum(axis=1)
+
+    def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
+        """m_kd ~ N((m0_d / w_d + sum o y / v_d) / P, 1 / P), P = 1 / w_d + N_kd / v_d."""
+        precision = 1 / self._w + self._counts(sums) / self._v
+        m = (self._m0 / self._w + sums[:, : self.n_parameters] / self._v) / precision
+        m += rng.standard_normal(m.shape) / np.sqrt(precision)
+        return self._location + self._scale * m
+
+    def _counts(self, sums: Floats) -> Floats:
+        """(K, d) or (K, 1): how many entries of each column a component has seen."""
+        return sums[:, self.n_parameters : -1] if self._missing else sums[:, -1:]
+
+    def _quadratic(self, square: Floats, linear: Floats, constant: Floats) -> Floats:
+        """(n,): sum_d o_d [ square_d y_d^2 + linear_d y_d + constant_d ]."""
+        d, total = self.n_parameters, np.empty(self.n_rows)
+        for rows in slices(self.n_rows):
+            t = self.statistics(rows)
+            y = t[:, :d]
+            total[rows] = (y * (square * y + linear)).sum(axis=1)
+            total[rows] += t[:, d:-1] @ constant if self._missing else constant.sum()
+        return total
+
+    def _draw_variance(self, shape, scale, count, squares, rng) -> Floats:
+        """IG(shape + count / 2, scale + squares / 2), one a column or one for all."""
+        if self._spherical:
+            count, squares = count.sum(keepdims=True), squares.sum(keepdims=True)
+        return (scale + squares / 2) / rng.standard_gamma(shape + count / 2)

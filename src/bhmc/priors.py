@@ -1,0 +1,120 @@
+"""Priors of a positive number. Given in place of the number, they have it learned.
+
+`BHMC(alpha=0.5)` fixes alpha; `BHMC(alpha=bhmc.priors.Gamma(2, 2))` learns it. The kinds are known
+to the compiled code by number: there is no other way to add one than there and here.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+
+import numpy as np
+from scipy import stats
+
+FIXED, GAMMA, UNIFORM, BETA, INVERSE_GAMMA = range(5)
+
+
+class Prior(ABC):
+    """A distribution of a number above 0."""
+
+    kind: int
+
+    @abstractmethod
+    def log_density(self, x: float) -> float:
+        """Log of the density at x; -inf where there is none."""
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator) -> float:
+        """A draw."""
+
+    @property
+    def code(self) -> tuple[int, float, float]:
+        """(kind, first number, second number), as the compiled code wants it."""
+        first, second = (float(getattr(self, field.name)) for field in fields(self))  # type: ignore
+        return self.kind, first, second
+
+    def __post_init__(self):
+        for field in fields(self):  # type: ignore
+            value = getattr(self, field.name)
+            if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+                raise TypeError(f"{field.name} must be a number, got {value!r}.")
+            if not (math.isfinite(value) and self._allows(field.name, value)):
+                rule = "at least 0" if field.name == "low" else "above 0"
+                raise ValueError(f"{field.name} must be finite and {rule}, got {value!r}.")
+
+    @staticmethod
+    def _allows(name: str, value: float) -> bool:
+        return value >= 0 if name == "low" else value > 0
+
+
+@dataclass(frozen=True)
+class Gamma(Prior):
+    """Gamma(shape, rate): mean shape / rate."""
+
+    shape: float
+    rate: float = 1.0
+    kind = GAMMA
+
+    def log_density(self, x: float) -> float:
+        """Log of the density at x."""
+        return float(stats.gamma.logpdf(x, self.shape, scale=1 / self.rate))
+
+    def sample(self, rng: np.random.Generator) -> float:
+        """A draw."""
+        return float(rng.gamma(self.shape) / self.rate)
+
+
+@dataclass(frozen=True)
+class Uniform(Prior):
+    """Every number between low and high alike."""
+
+    low: float
+    high: float
+    kind = UNIFORM
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not self.low < self.high:
+            raise ValueError(f"low must be below high, got {self.low!r} and {self.high!r}.")
+
+    def log_density(self, x: float) -> float:
+        """Log of the density at x."""
+        return float(stats.uniform.logpdf(x, self.low, self.high - self.low))
+
+    def sample(self, rng: np.random.Generator) -> float:
+        """A draw."""
+        return float(rng.uniform(self.low, self.high))
+
+
+@dataclass(frozen=True)
+class Beta(Prior):
+    """Beta(a, b), between 0 and 1."""
+
+    a: float
+    b: float
+    kind = BETA
+
+    def log_density(self, x: float) -> float:
+        """Log of the density at x."""
+        return float(stats.beta.logpdf(x, self.a, self.b))
+
+    def sample(self, rng: np.random.Generator) -> float:
+        """A draw."""
+        return float(rng.beta(self.a, self.b))
+
+
+@dataclass(frozen=True)
+class InverseGamma(Prior):
+    """InverseGamma(shape, scale): 1 / x ~ Gamma(shape, rate=scale)."""
+
+    shape: float
+    scale: float = 1.0
+    kind = INVERSE_GAMMA
+
+    def log_density(self, x: float) -> float:
+        """Log of the density at x."""
+        return float(stats.invgamma.logpdf(x, self.shape, scale=self.scale))
+
+    def sample(self, rng: np.random.Generator) -> float:
+        """A draw."""
+        return float(self.scale / rng.gamma(self.shape))

@@ -6,6 +6,7 @@ import pytest
 import bhmc
 from bhmc import _kernels, _reference, _tiles, _workspace
 from tests.exact.geweke import Setting
+from tests.exact.learned import PRIORS, Learned
 
 CASES = [("gibbs", None), ("mh", None), ("paper", None), ("gibbs", 4), ("mh", 4)]
 ENGINES = [_kernels, _reference]
@@ -74,7 +75,7 @@ def _check_bookkeeping(ws):
 
 
 def test_same_numbers_by_name():
-    for name in ("_TOO_SMALL", "_TOO_LARGE", "_MANY_CUSTOMERS", "_HUGE"):
+    for name in ("_TOO_SMALL", "_TOO_LARGE", "_MANY_CUSTOMERS", "_HUGE", "_SLICE_WIDTH"):
         assert getattr(_reference, name) == getattr(_kernels, name)
     assert _reference._SMALLEST == 2.0**_kernels._SMALLEST_EXPONENT
     assert _reference._LARGEST == 2.0**_kernels._LARGEST_EXPONENT
@@ -108,6 +109,28 @@ def test_same_draws_over_several_tiles(sampler, n_components, monkeypatch):
         infos = _check_same_draws(setting, state, X, sampler, seed, 4)
         if sampler == "gibbs" and n_components is None:
             assert min(sum(i.components_born for i in infos), infos[0].components_died) > 0
+
+
+@pytest.mark.parametrize("step", [0.0, 0.7])
+@pytest.mark.parametrize("priors", PRIORS.values(), ids=PRIORS)
+@pytest.mark.parametrize(("sampler", "n_components"), CASES)
+def test_same_draws_of_concentrations(sampler, n_components, priors, step):
+    """By slices and by the paper's walk; every kind of prior, some numbers fixed."""
+    setting = Learned(priors, n_components=n_components, n=12, n_levels=2)
+    for seed in range(2):
+        state, X = setting.prior_draw(np.random.default_rng(seed))
+        ends = []
+        for engine in ENGINES:
+            chain = setting.chain(state, X, sampler, np.random.default_rng(seed), engine=engine)
+            chain._learning = chain._learning._replace(step=step)
+            for _ in range(5):
+                chain.sweep()
+            ends.append(chain.state())
+        _check_same_state(*ends)
+        np.testing.assert_allclose(ends[0].hyper[:3], ends[1].hyper[:3], rtol=1e-9)
+        for name in ("alpha", "gamma0", "gamma"):
+            moved = getattr(ends[0].hyper, name) != getattr(state.hyper, name)
+            assert moved == (name in priors.priors)
 
 
 @pytest.mark.parametrize("n_components", [None, 4])

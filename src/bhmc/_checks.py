@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bhmc._state import Hyper
+from bhmc.priors import Prior
 
 # Two entries of a correlation matrix that should be equal may differ by this.
 _ASYMMETRY = 1e-10
@@ -40,16 +41,24 @@ def check_choice(value, name: str, choices: tuple[str, ...]) -> str:
 
 
 def check_hyper(hyper: Hyper) -> Hyper:
-    """`hyper` with every number checked and made a plain float or int."""
+    """`hyper` with every number checked and made a plain float or int; priors stay."""
     if not isinstance(hyper, Hyper):
         raise TypeError(f"hyper must be a bhmc.Hyper, got {type(hyper).__name__}.")
     k = hyper.n_components
     return Hyper(
-        check_positive(hyper.alpha, "alpha"),
-        check_positive(hyper.gamma0, "gamma0"),
-        check_positive(hyper.gamma, "gamma"),
+        _number_or_prior(hyper.alpha, "alpha"),
+        _number_or_prior(hyper.gamma0, "gamma0"),
+        _number_or_prior(hyper.gamma, "gamma"),
         None if k is None else check_whole(k, "n_components", 1),
     )
+
+
+def _number_or_prior(value, name: str):
+    if isinstance(value, Prior):
+        return value
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return check_positive(value, name)
+    raise TypeError(f"{name} must be a number above 0 or one of bhmc.priors, got {value!r}.")
 
 
 def check_n_jobs(n_jobs) -> None:

@@ -72,8 +72,8 @@ def log_joint(state: State, X, *, hyper: Hyper, likelihood: str | Likelihood) ->
     """log p(X, theta, c, B, V | hyper), the log density of a state with its data.
 
     log p(V) + log p(B) + sum_n log beta_{leaf(n), c_n} + sum_k log h(theta_k)
-    + sum_n log f(x_n; theta_c_n), and the log prior of the family's shared numbers where it has
-    some; in the infinite form c counts as a partition.
+    + sum_n log f(x_n; theta_c_n), and the log priors of the concentrations and of the family's
+    shared numbers where those are learned; in the infinite form c counts as a partition.
 
     Parameters
     ----------
@@ -88,6 +88,7 @@ def log_joint(state: State, X, *, hyper: Hyper, likelihood: str | Likelihood) ->
         `Gaussian(1, 0, 1)`): only `BHMC` takes scales from data.
     """
     hyper, X = check_hyper(hyper), check_functional_data(X, state)
+    learned = hyper.priors
     state = with_hyper(state, hyper)
     check_state(state)
     family = resolve(likelihood).prepare(X)
@@ -98,6 +99,7 @@ def log_joint(state: State, X, *, hyper: Hyper, likelihood: str | Likelihood) ->
         + log_p_weights(state)
         + float(family.log_prior(state.theta).sum())
         + family.log_prior_shared()
+        + sum(prior.log_density(getattr(state.hyper, name)) for name, prior in learned.items())
     )
 
 

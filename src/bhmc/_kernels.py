@@ -29,6 +29,7 @@ from numba.extending import intrinsic
 
 from bhmc._compile import compiled, helper, merged
 from bhmc._workspace import (
+    ALPHA,
     BLOCK,
     COMPONENTS_BORN,
     COMPONENTS_DIED,
@@ -38,6 +39,8 @@ from bhmc._workspace import (
     FREE_COLUMNS,
     FREE_SLOTS,
     GAIN,
+    GAMMA,
+    GAMMA0,
     LOSS,
     NEEDS_ROOM,
     NODES_BORN,
@@ -47,7 +50,9 @@ from bhmc._workspace import (
     SHAPE,
     WEIGHT,
     WIDTH,
+    Rates,
 )
+from bhmc.priors import BETA, FIXED, GAMMA_PRIOR, UNIFORM
 
 _LOG2_E = 1.4426950408889634
 
@@ -67,6 +72,12 @@ _TO_EXPONENT = 6755399441055744.0 + 1023.0
 _MANY_CUSTOMERS = 60.0
 
 _LOG_4 = 1.3862943611198906
+
+# Width of the slice sampler's first interval, in the logarithm of a concentration.
+_SLICE_WIDTH = 1.0
+
+# A concentration beyond these counts as impossible.
+_SMALLEST_RATE, _LARGEST_RATE = 1e-100, 1e100
 
 # A log gamma draw of a small shape is log G - x with |log G| < 64: below half a digit of this x.
 _HUGE = 1e19
@@ -938,11 +949,154 @@ def mh_pass(ws, rates, first, order, start, literal, rng):
 
 
 # ------------------------------------------------------------------------------------------------
+# Concentrations, given the tree and the tables
+# ------------------------------------------------------------------------------------------------
+
+
+@helper
+def log_density(prior, x):
+    """Log density of a prior, given as (kind, number, number), at x, less a constant."""
+    kind, a, b = prior
+    if kind == UNIFORM:
+        return 0.0 if a <= x <= b else -math.inf
+    if kind == GAMMA_PRIOR:
+        return (a - 1.0) * math.log(x) - b * x
+    if kind == BETA:
+        return (a - 1.0) * math.log(x) + (b - 1.0) * math.log1p(-x) if x < 1.0 else -math.inf
+    return -(a + 1.0) * math.log(x) - b / x
+
+
+@helper
+def log_rising(x, n):
+    """log Gamma(x + n) / Gamma(x), n above 0."""
+    return math.lgamma(x + n) - math.lgamma(x)
+
+
+@helper
+def log_tree_given(ws, alpha):
+    """log p(V | alpha) = sum over inner z of m_z log alpha - log Gamma(N_z + alpha) / Gamma(alpha),
+    m_z being the children of z, less what does not depend on alpha."""
+    total, children = 0.0, -1
+    for z in range(ws.level.shape[0]):
+        if ws.level[z] >= 0:
+            children += 1
+            if ws.level[z] < ws.room[DEPTH]:
+                total -= log_rising(alpha, float(ws.n_under[z]))
+    return total + children * math.log(alpha)
+
+
+@helper
+def log_tables_given(ws, gamma):
+    """log p(tables of all nodes below the root | gamma) = sum over them of
+    m_z. log gamma - log Gamma(gamma + n_z.) / Gamma(gamma); n_z. is in node_scratch."""
+    total, tables = 0.0, 0.0
+    for z in range(ws.level.shape[0]):
+        if ws.level[z] > 0:
+            total -= log_rising(gamma, ws.node_scratch[0, z])
+        if 0 <= ws.level[z] < ws.room[DEPTH]:
+            tables += ws.node_scratch[0, z]  # an inner node's customers are its children's tables
+    return total + tables * math.log(gamma)
+
+
+@helper
+def log_root_given(ws, rates, gamma0):
+    """log p(the root's customers | gamma0) = K log gamma0 - log Gamma(gamma0 + n.) / Gamma(gamma0);
+    in the finite form the first term is sum_k log Gamma(gamma0 / K + n_k) / Gamma(gamma0 / K)."""
+    total = -log_rising(gamma0, ws.node_scratch[0, 0])
+    for k in range(1, ws.room[WIDTH]):
+        n = ws.customers[0, k]
+        if n > 0:
+            if rates.n_fixed > 0:
+                total += log_rising(gamma0 / rates.n_fixed, float(n))
+            else:
+                total += math.log(gamma0)
+    return total
+
+
+@helper
+def log_conditional(ws, rates, which, prior, y):
+    """Log density of log alpha, log gamma0 or log gamma at y, given V and the tables."""
+    if not math.log(_SMALLEST_RATE) < y < math.log(_LARGEST_RATE):
+        return -math.inf
+    x = math.exp(y)
+    value = y + log_density(prior, x)
+    if value == -math.inf:
+        return value
+    if which == ALPHA:
+        return value + log_tree_given(ws, x)
+    if which == GAMMA:
+        return value + log_tables_given(ws, x)
+    return value + log_root_given(ws, rates, x)
+
+
+@helper
+def redraw_by_slice(ws, rates, which, prior, x, rng):
+    """x from its conditional by one step of the slice sampler in log x (Neal 2003)."""
+    y = math.log(x)
+    level = log_conditional(ws, rates, which, prior, y) - exponential_draw(rng)
+    left = y - _SLICE_WIDTH * uniform(rng)
+    right = left + _SLICE_WIDTH
+    while log_conditional(ws, rates, which, prior, left) > level:
+        left -= _SLICE_WIDTH
+    while log_conditional(ws, rates, which, prior, right) > level:
+        right += _SLICE_WIDTH
+    while True:
+        new = left + (right - left) * uniform(rng)
+        if log_conditional(ws, rates, which, prior, new) >= level:
+            return math.exp(new)
+        if new < y:
+            left = new
+        else:
+            right = new
+
+
+@helper
+def redraw_by_walk(ws, rates, which, prior, x, step, rng):
+    """x by Metropolis-Hastings: x' = x exp(step N(0, 1)), as the paper has it."""
+    y = math.log(x)
+    normal = math.sqrt(2.0 * exponential_draw(rng)) * math.cos(2.0 * math.pi * uniform(rng))
+    new = y + step * normal
+    log_odds = log_conditional(ws, rates, which, prior, new)
+    log_odds -= log_conditional(ws, rates, which, prior, y)
+    return math.exp(new) if -exponential_draw(rng) < log_odds else x
+
+
+@helper
+def redraw_concentration(ws, rates, learning, which, prior, x, rng):
+    """One concentration, if it is learned."""
+    if prior[0] == FIXED:
+        return x
+    if learning.step > 0.0:
+        return redraw_by_walk(ws, rates, which, prior, x, learning.step, rng)
+    return redraw_by_slice(ws, rates, which, prior, x, rng)
+
+
+@merged
+def draw_concentrations(ws, rates, learning, rng):
+    """alpha given V; gamma0 and gamma given the tables; B plays no part."""
+    for z in range(ws.level.shape[0]):
+        total = 0
+        for k in range(1, ws.room[WIDTH]):
+            total += ws.customers[z, k]
+        ws.node_scratch[0, z] = total
+    alpha = redraw_concentration(
+        ws, rates, learning, np.int64(ALPHA), learning.alpha, rates.alpha, rng
+    )
+    gamma0 = redraw_concentration(
+        ws, rates, learning, np.int64(GAMMA0), learning.gamma0, rates.gamma0, rng
+    )
+    gamma = redraw_concentration(
+        ws, rates, learning, np.int64(GAMMA), learning.gamma, rates.gamma, rng
+    )
+    return Rates(alpha, gamma0, gamma, rates.n_fixed)
+
+
+# ------------------------------------------------------------------------------------------------
 # Weights of all nodes, jointly
 # ------------------------------------------------------------------------------------------------
 
 
-@merged
+@helper
 def count_customers(ws, rates, literal, rng):
     """n_zk, bottom-up: data at a leaf; at an inner node the sum of its children's tables.
 
@@ -985,14 +1139,21 @@ def draw_all_weights(ws, rates, rng):
 
 
 @compiled
-def draw_weights(ws, rates, literal, rng):
-    """B given V and c: tables bottom-up, then weights top-down.
+def draw_weights(ws, rates, learning, literal, rng):
+    """B, and the concentrations that are learned, given V and c; returns the concentrations.
 
-    beta_root ~ Dir(n_root,1, ..., n_root,K, gamma0), in the finite form Dir(n_root,k + gamma0 / K);
-    beta_z ~ Dir(n_zk + gamma beta_pa,k; gamma beta*_pa).
+    Tables bottom-up; alpha, gamma0 and gamma with B integrated out (`log_conditional`); then
+    weights top-down: beta_root ~ Dir(n_root,1, ..., n_root,K, gamma0), in the finite form
+    Dir(n_root,k + gamma0 / K); beta_z ~ Dir(n_zk + gamma beta_pa,k; gamma beta*_pa).
     """
-    count_customers(ws, rates, literal, rng)
+    learned = learning.alpha[0] + learning.gamma0[0] + learning.gamma[0] > FIXED
+    if learned:
+        count_customers(ws, rates, False, rng)
+        rates = draw_concentrations(ws, rates, learning, rng)
+    if literal or not learned:
+        count_customers(ws, rates, literal, rng)
     draw_all_weights(ws, rates, rng)
+    return rates
 
 
 @merged

@@ -45,7 +45,8 @@ def sample_prior(
     n_levels : int
         L, the number of steps from the root to a leaf.
     hyper : Hyper
-        Concentrations. Its `n_components` selects the finite form too.
+        Concentrations, or their priors: then they are drawn first. Its `n_components` selects the
+        finite form too.
     likelihood : str or Likelihood
         The family with its prior H. A name stands for the family's own numbers ("gaussian" is
         `Gaussian(1, 0, 1)`): only `BHMC` takes scales from data.
@@ -62,7 +63,7 @@ def sample_prior(
     """
     n, n_levels = check_whole(n, "n", 1), check_whole(n_levels, "n_levels", 1)
     n_features, rng = check_whole(n_features, "n_features", 1), check_rng(rng)
-    hyper = _with_form(hyper, n_components)
+    hyper = sample_hyper(_with_form(hyper, n_components), rng)
     check_gamma0(hyper)
     likelihood = resolve(likelihood)
     shared = likelihood.sample_shared(n_features, rng)
@@ -84,6 +85,11 @@ def sample_data(
     """Draw fresh data given the state: x_n ~ F(theta_c_n)."""
     likelihood = resolve(likelihood).at(state.shared)
     return likelihood.sample_data(state.theta[state.components], check_rng(rng))
+
+
+def sample_hyper(hyper: Hyper, rng: np.random.Generator) -> Hyper:
+    """`hyper` with a draw in place of each prior."""
+    return hyper._replace(**{name: prior.sample(rng) for name, prior in hyper.priors.items()})
 
 
 def check_gamma0(hyper: Hyper) -> None:

@@ -9,6 +9,7 @@ Column 0 of every array over components is the remainder: beta_z0 is beta*_z, f(
 import math
 
 import numpy as np
+from scipy.special import gammaln
 
 from bhmc._workspace import (
     COMPONENTS_BORN,
@@ -25,6 +26,7 @@ from bhmc._workspace import (
     WIDTH,
     whole_blocks,
 )
+from bhmc.priors import FIXED, prior_of
 
 # A plain number below the first counts as 0 (its logarithm stays), above the second as infinite:
 # what was lost to the first is then less than 2^-520.
@@ -36,6 +38,10 @@ _TOO_SMALL, _TOO_LARGE = 2.0**-400, 2.0**400
 _MANY_CUSTOMERS = 60.0
 # A log gamma draw of a small shape is log G - x with |log G| < 64: below half a digit of this x.
 _HUGE = 1e19
+# Width of the slice sampler's first interval, in the logarithm of a concentration.
+_SLICE_WIDTH = 1.0
+# A concentration beyond these counts as impossible.
+_SMALLEST_RATE, _LARGEST_RATE = 1e-100, 1e100
 
 
 def random_source(rng):
@@ -201,23 +207,22 @@ def _put_in(ws, rates, n, z, k, chosen_at, rng):
 # ---- Weights -----------------------------------------------------------------------------------
 
 
-def draw_weights(ws, rates, literal, rng):
+def draw_weights(ws, rates, learning, literal, rng):
     """B given V and c: tables m_zk ~ CRT(n_zk, gamma beta_pa,k) bottom-up, then top-down
     beta_root ~ Dir(n_root,1, ..., n_root,K, gamma0), finite form Dir(n_root,k + gamma0 / K), and
     beta_z ~ Dir(n_zk + gamma beta_pa,k; gamma beta*_pa).
 
-    The customers n_zk of a leaf are its data, those of an inner node its children's tables;
-    `literal` passes the raw numbers of data upwards instead, as the published algorithm does.
+    Between the two, what is learned of the concentrations, which are returned: they are drawn given
+    the tables, with B integrated out. `literal` draws the weights from raw numbers of data instead
+    of tables, as the published algorithm does.
     """
-    width = ws.room[WIDTH]
-    customers = np.zeros((len(ws.level), width), dtype=np.int64)
-    np.add.at(customers, (ws.leaf, ws.component), 1)
-    for level in range(ws.room[DEPTH], 0, -1):
-        for z in np.flatnonzero(ws.level == level):
-            up = ws.parent[z]
-            for k, n in enumerate(customers[z]):
-                a = rates.gamma * ws.beta[up, k]
-                customers[up, k] += n if literal else _draw_tables(n, a, rng)
+    width, learned = ws.room[WIDTH], any(prior[0] != FIXED for prior in learning[:3])
+    customers = np.empty(0)
+    if learned:
+        customers = _draw_customers(ws, rates, False, rng)
+        rates = _draw_concentrations(ws, rates, learning, customers, rng)
+    if literal or not learned:
+        customers = _draw_customers(ws, rates, literal, rng)
     for z in _nodes(ws):
         if z > 0:
             prior = rates.gamma * ws.beta[ws.parent[z], :width]
@@ -226,6 +231,78 @@ def draw_weights(ws, rates, literal, rng):
             prior[0] = 0.0 if rates.n_fixed else rates.gamma0
             prior[1 : rates.n_fixed + 1] = rates.gamma0 / max(rates.n_fixed, 1)
         _draw_node_weights(ws, z, prior + customers[z], rng)
+    return rates
+
+
+def _draw_customers(ws, rates, literal, rng):
+    """n_zk: data at a leaf; at an inner node its children's tables, or all data if `literal`."""
+    customers = np.zeros((len(ws.level), ws.room[WIDTH]), dtype=np.int64)
+    np.add.at(customers, (ws.leaf, ws.component), 1)
+    for level in range(ws.room[DEPTH], 0, -1):
+        for z in np.flatnonzero(ws.level == level):
+            up = ws.parent[z]
+            for k, n in enumerate(customers[z]):
+                a = rates.gamma * ws.beta[up, k]
+                customers[up, k] += n if literal else _draw_tables(n, a, rng)
+    return customers
+
+
+def _draw_concentrations(ws, rates, learning, customers, rng):
+    """p(alpha | V), p(gamma0 | the root's customers), p(gamma | tables), each times its prior."""
+    inner = (ws.level >= 0) & (ws.level < ws.room[DEPTH])
+    below_root, n_z = ws.level > 0, customers.sum(axis=1)
+
+    def of_alpha(x):
+        return below_root.sum() * np.log(x) - _log_rising(x, ws.n_under[inner]).sum()
+
+    def of_gamma0(x):
+        k = max(rates.n_fixed, 1)
+        used = customers[0][customers[0] > 0]
+        each = _log_rising(x / k, used).sum() if rates.n_fixed else len(used) * np.log(x)
+        return each - _log_rising(x, n_z[0])
+
+    def of_gamma(x):
+        return n_z[inner].sum() * np.log(x) - _log_rising(x, n_z[below_root]).sum()
+
+    targets = {"alpha": of_alpha, "gamma0": of_gamma0, "gamma": of_gamma}
+    for name, target in targets.items():
+        prior, x = getattr(learning, name), getattr(rates, name)
+        if prior[0] != FIXED:
+            rates = rates._replace(**{name: _redraw_rate(target, prior, x, learning.step, rng)})
+    return rates
+
+
+def _redraw_rate(target, prior, x, step, rng):
+    """x ~ prior(x) exp(target(x)) by a slice of log x (Neal 2003), or by a walk of `step`."""
+
+    def log_p(y):
+        if not np.log(_SMALLEST_RATE) < y < np.log(_LARGEST_RATE):
+            return -np.inf
+        log_density = prior_of(prior).log_density(np.exp(y))
+        return -np.inf if log_density == -np.inf else y + log_density + target(np.exp(y))
+
+    y = np.log(x)
+    if step:
+        normal = np.sqrt(-2 * np.log1p(-rng.random())) * np.cos(2 * np.pi * rng.random())
+        new = y + step * normal
+        return np.exp(new) if np.log1p(-rng.random()) < log_p(new) - log_p(y) else x
+    level = log_p(y) + np.log1p(-rng.random())
+    left = y - _SLICE_WIDTH * rng.random()
+    right = left + _SLICE_WIDTH
+    while log_p(left) > level:
+        left -= _SLICE_WIDTH
+    while log_p(right) > level:
+        right += _SLICE_WIDTH
+    while True:
+        new = left + (right - left) * rng.random()
+        if log_p(new) >= level:
+            return np.exp(new)
+        left, right = (new, right) if new < y else (left, new)
+
+
+def _log_rising(x, n):
+    """log Gamma(x + n) / Gamma(x)."""
+    return gammaln(x + n) - gammaln(x)
 
 
 def break_component(ws, rates, chosen_at, rng):

@@ -4,10 +4,12 @@
 of arrays: a sweep returns a new one and leaves its argument alone.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bhmc.priors import Prior
 
 # Row sums of the weights may drift by a rounding error per component, never by more.
 _WEIGHT_TOLERANCE = 1e-8
@@ -20,12 +22,21 @@ class Hyper(NamedTuple):
     gamma0: how many components the root spreads over (its weights are GEM(gamma0)).
     gamma: how closely a node's weights follow its parent's (beta_z ~ DP(gamma, beta_parent)).
     n_components: None for the infinite form; K for the finite form with exactly K components.
+
+    A number fixes a concentration; one of `bhmc.priors` has it learned. A state's own `hyper` holds
+    the current numbers.
     """
 
-    alpha: float
-    gamma0: float
-    gamma: float
+    alpha: Any
+    gamma0: Any
+    gamma: Any
     n_components: int | None = None
+
+    @property
+    def priors(self) -> dict[str, Prior]:
+        """The concentrations that are learned, by name."""
+        values = {"alpha": self.alpha, "gamma0": self.gamma0, "gamma": self.gamma}
+        return {name: value for name, value in values.items() if isinstance(value, Prior)}
 
 
 class Info(NamedTuple):
@@ -101,7 +112,10 @@ class State(NamedTuple):
 
 
 def with_hyper(state: State, hyper: Hyper) -> State:
-    """`state` with other concentrations; its form stays (no `n_components` means its own)."""
+    """`state` with other concentrations; its form stays (no `n_components` means its own).
+
+    Those to be learned keep the state's numbers, which their priors must allow.
+    """
     if hyper.n_components is None:
         hyper = hyper._replace(n_components=state.hyper.n_components)
     if hyper.n_components != state.hyper.n_components:
@@ -109,7 +123,13 @@ def with_hyper(state: State, hyper: Hyper) -> State:
             f"hyper has n_components={hyper.n_components!r}, but the state was made with "
             f"n_components={state.hyper.n_components!r}."
         )
-    return state._replace(hyper=hyper)
+    current = {name: getattr(state.hyper, name) for name in hyper.priors}
+    for name, value in current.items():
+        if hyper.priors[name].log_density(value) == -np.inf:
+            raise ValueError(
+                f"the state has {name}={value:g}, which its prior {hyper.priors[name]} excludes."
+            )
+    return state._replace(hyper=hyper._replace(**current))
 
 
 def check_state(state: State) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._state import Hyper, State
+from bhmc.priors import FIXED, Prior
 
 # Places in Workspace.events, counted by the kernels and read by `Info`.
 NODES_BORN, NODES_DIED, COMPONENTS_BORN, COMPONENTS_DIED, PATHS_ACCEPTED = range(5)
@@ -34,6 +35,10 @@ BLOCK = 8
 _CACHE_LINE = 64
 
 
+# Which concentration is meant.
+ALPHA, GAMMA0, GAMMA = range(3)
+
+
 class Rates(NamedTuple):
     """The concentrations as kernels want them."""
 
@@ -42,6 +47,16 @@ class Rates(NamedTuple):
     gamma: float
     n_fixed: int
     """K of the finite form; 0 in the infinite form."""
+
+
+class Learning(NamedTuple):
+    """Priors of the concentrations as kernels want them: (kind, number, number), FIXED for none."""
+
+    alpha: tuple[int, float, float]
+    gamma0: tuple[int, float, float]
+    gamma: tuple[int, float, float]
+    step: float
+    """Of the paper's random walk, in the logarithm; 0: by slices, which need no step."""
 
 
 class Workspace(NamedTuple):
@@ -101,6 +116,15 @@ def rates_of(hyper: Hyper) -> Rates:
     return Rates(
         float(hyper.alpha), float(hyper.gamma0), float(hyper.gamma), int(hyper.n_components or 0)
     )
+
+
+def learning_of(hyper: Hyper, step: float = 0.0) -> Learning:
+    """The kernels' view of what `hyper` wants learned."""
+    codes = (
+        value.code if isinstance(value, Prior) else (FIXED, 0.0, 0.0)
+        for value in (hyper.alpha, hyper.gamma0, hyper.gamma)
+    )
+    return Learning(*codes, step)
 
 
 def whole_blocks(columns: int) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from scipy import stats
 
-FIXED, GAMMA, UNIFORM, BETA, INVERSE_GAMMA = range(5)
+FIXED, GAMMA_PRIOR, UNIFORM, BETA, INVERSE_GAMMA = range(5)
 
 
 class Prior(ABC):
@@ -53,7 +53,7 @@ class Gamma(Prior):
 
     shape: float
     rate: float = 1.0
-    kind = GAMMA
+    kind = GAMMA_PRIOR
 
     def log_density(self, x: float) -> float:
         """Log of the density at x."""
@@ -118,3 +118,9 @@ class InverseGamma(Prior):
     def sample(self, rng: np.random.Generator) -> float:
         """A draw."""
         return float(self.scale / rng.gamma(self.shape))
+
+
+def prior_of(code: tuple[int, float, float]) -> Prior:
+    """The prior with that `code`."""
+    kind, first, second = code
+    return {cls.kind: cls for cls in (Gamma, Uniform, Beta, InverseGamma)}[kind](first, second)

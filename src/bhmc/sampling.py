@@ -49,7 +49,7 @@ def sweep(
     X : (n, d) array
         The data.
     hyper : Hyper
-        Concentrations, fixed.
+        Concentrations: a number fixes one; a prior has it learned from where the state is.
     likelihood : str or Likelihood
         The family with its prior H. A name stands for the family's own numbers ("gaussian" is
         `Gaussian(1, 0, 1)`): only `BHMC` takes scales from data.
@@ -65,12 +65,12 @@ def sweep(
     """
     hyper, rng = check_hyper(hyper), check_rng(rng)
     X = check_functional_data(X, state)
-    state = with_hyper(state, hyper)
+    wanted, state = hyper, with_hyper(state, hyper)
     check_sampler(sampler, state.hyper)
     check_state(state)
     family = resolve(likelihood).prepare(X)
     check_parameters(state, X, family.n_parameters, family.n_shared)
-    chain = Chain(state, family, sampler, rng)
+    chain = Chain(state, family, sampler, rng, learning=wanted)
     info = chain.sweep()
     return chain.state(), info
 
@@ -100,7 +100,8 @@ class Chain:
     """A state in a workspace, with what one sweep needs. `engine` holds the conditionals.
 
     `engine` is `_kernels` (compiled); tests put `_reference` or a deliberately wrong module there.
-    `dtype` is that of the likelihood tiles.
+    `dtype` is that of the likelihood tiles. `learning` holds priors where concentrations are to be
+    learned; the current numbers are the state's.
     """
 
     def __init__(
@@ -111,6 +112,7 @@ class Chain:
         rng: np.random.Generator,
         engine: ModuleType = _kernels,
         dtype: str = "float64",
+        learning: Hyper | None = None,
     ):
         family = family.at(state.shared)
         self._family, self._sampler, self._rng, self._engine = family, sampler, rng, engine
@@ -119,6 +121,7 @@ class Chain:
         self._literal = sampler == "paper"
         self._hyper, self._shared = state.hyper, state.shared
         self._rates = _workspace.rates_of(state.hyper)
+        self._learning = _workspace.learning_of(learning or state.hyper)
         self._tiles = Tiles(family, finite=state.hyper.n_components is not None)
         self._ws = _workspace.load(state, tile=self._tiles.height, dtype=dtype)
         self._rows = np.arange(self._tiles.height)
@@ -158,8 +161,14 @@ class Chain:
             self._engine.release_empty(self._ws)
 
     def redraw_weights(self) -> None:
-        """B given paths and components."""
-        self._engine.draw_weights(self._ws, self._rates, self._literal, self._source)
+        """B given paths and components, and the concentrations that are learned."""
+        self._rates = self._engine.draw_weights(
+            self._ws, self._rates, self._learning, self._literal, self._source
+        )
+        rates = self._rates
+        self._hyper = self._hyper._replace(
+            alpha=rates.alpha, gamma0=rates.gamma0, gamma=rates.gamma
+        )
 
     def redraw_theta(self) -> None:
         """theta given components, data and what components share; then that given theta."""

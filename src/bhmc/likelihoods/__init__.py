@@ -2,8 +2,9 @@
 
 from bhmc.likelihoods._protocol import Family, Likelihood
 from bhmc.likelihoods.gaussian import Gaussian
+from bhmc.likelihoods.shared_gaussian import SharedGaussian
 
-__all__ = ["Family", "Gaussian", "Likelihood", "resolve"]
+__all__ = ["Family", "Gaussian", "Likelihood", "SharedGaussian", "resolve"]
 
 _BY_NAME = {"gaussian": Gaussian}
 

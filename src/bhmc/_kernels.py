@@ -48,6 +48,7 @@ from bhmc._workspace import (
     NONE,
     PATHS_ACCEPTED,
     SHAPE,
+    STALE,
     WEIGHT,
     WIDTH,
     Rates,
@@ -591,6 +592,21 @@ def sum_all_mass(ws, rates):
 
 
 @helper
+def sum_mass_of(ws, rates, k):
+    """U_z[k] of every node, bottom-up: one column."""
+    for level in range(ws.room[DEPTH], -1, -1):
+        scale = 1.0 if level == ws.room[DEPTH] else rates.alpha
+        for z in range(ws.level.shape[0]):
+            if ws.level[z] == level:
+                u = scale * ws.beta[z, k]
+                y = ws.first_child[z]
+                while y != NONE:
+                    u += ws.share[y] * ws.mass[y, k]
+                    y = ws.next_sibling[y]
+                ws.mass[z, k] = u
+
+
+@helper
 def begin_change(ws, leaf, step, change):
     """`step` more data at a leaf: N, share, and in row `change` what its parent's U gains."""
     ws.n_under[leaf] += step
@@ -813,6 +829,9 @@ def redraw_by_gibbs(ws, rates, n, row, rng):
         leaf = NONE
     if leaf != z:
         move_mass(ws, rates, leaf, z)
+    if born > 0:  # every node has given it a part of its remainder
+        sum_mass_of(ws, rates, np.int64(0))
+        sum_mass_of(ws, rates, k)
     settle(ws, n, z, k)
     return born
 
@@ -823,7 +842,9 @@ def gibbs_pass(ws, rates, first, order, start, rng):
 
     Returns (position to go on from, code): a component just born, NEEDS_ROOM or DONE.
     """
-    sum_all_mass(ws, rates)
+    if start == 0 or ws.room[STALE] > 0:
+        sum_all_mass(ws, rates)
+        ws.room[STALE] = 0
     for i in range(start, order.shape[0]):
         if not has_room(ws, rates):
             return i, NEEDS_ROOM

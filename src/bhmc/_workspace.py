@@ -17,8 +17,9 @@ from bhmc.priors import FIXED, Prior
 # Places in Workspace.events, counted by the kernels and read by `Info`.
 NODES_BORN, NODES_DIED, COMPONENTS_BORN, COMPONENTS_DIED, PATHS_ACCEPTED = range(5)
 
-# Places in Workspace.room: free slots, free columns, columns in use (whole blocks), depth L.
-FREE_SLOTS, FREE_COLUMNS, WIDTH, DEPTH = range(4)
+# Places in Workspace.room: free slots, free columns, columns in use (whole blocks), depth L, and
+# whether `mass` has been lost.
+FREE_SLOTS, FREE_COLUMNS, WIDTH, DEPTH, STALE = range(5)
 
 # Rows of Workspace.scratch.
 WEIGHT, FACTOR, SHAPE, GAIN, LOSS = range(5)
@@ -94,7 +95,7 @@ class Workspace(NamedTuple):
     """(tile, width) log f(x_n; theta_k) of one tile of rows, log f*(x_n) in column 0, all less a
     number of the row's own. No wider than need be: a product fills a whole array fastest."""
     room: NDArray[np.int64]
-    """(4,) free slots, free columns, width, depth."""
+    """(5,) free slots, free columns, width, depth, stale."""
     events: NDArray[np.int64]
     """(5,) what happened in this sweep."""
     customers: NDArray[np.int64]
@@ -156,7 +157,7 @@ def load(state: State, *, tile: int, dtype: str = "float64", spare: int = 16) ->
         held=_padded(np.bincount(state.components + 1, minlength=k + 1), columns, 0),
         alive=np.arange(columns) <= k,
         log_f=_aligned((tile, whole_blocks(k + 1)), 0.0, dtype),
-        room=np.array([spare, columns - k - 1, whole_blocks(k + 1), state.n_levels]),
+        room=np.array([spare, columns - k - 1, whole_blocks(k + 1), state.n_levels, 1]),
         events=np.zeros(5, dtype=np.int64),
         on_path=np.zeros(state.n_levels + 1, dtype=np.int64),
         kept=np.zeros((2, state.n_levels + 1)),
@@ -173,6 +174,7 @@ def grow(ws: Workspace, slots: int, columns: int) -> Workspace:
     room = ws.room.copy()
     room[FREE_SLOTS] += slots - old_slots
     room[FREE_COLUMNS] += columns - old_columns
+    room[STALE] = 1
     return ws._replace(
         parent=_padded(ws.parent, slots, NONE),
         first_child=_padded(ws.first_child, slots, NONE),

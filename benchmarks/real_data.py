@@ -36,7 +36,7 @@ def animals_start(X: np.ndarray):
     family = Gaussian(sigma2=1.0, mu0=0.0, sigma0=1.0).prepare(X)
     hyper = Hyper(alpha=0.4, gamma0=1.0, gamma=0.5)
     rng = np.random.default_rng(0)
-    return start_state(len(X), family, n_levels=4, hyper=hyper, rng=rng), family
+    return start_state(family, n_levels=4, hyper=hyper, rng=rng), family
 
 
 def flipkart() -> np.ndarray | None:

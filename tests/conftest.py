@@ -5,17 +5,27 @@ import os
 # scikit-learn skips its array-API checks without this.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
+# Statistical checks of the workers of a run with several (pytest -n).
+_checks_of_workers = []
+
+
+def _checks_made() -> int:
+    from tests.exact import alarm
+
+    return alarm.checks_made + sum(_checks_of_workers)
+
 
 def pytest_terminal_summary(terminalreporter):
     """Say how many statistical checks were made, and how often chance alone would fail one."""
     from tests.exact import alarm
 
-    if alarm.checks_made:
-        chance = 1 - (1 - alarm.P_LIMIT) ** alarm.checks_made
+    made = _checks_made()
+    if made:
+        chance = 1 - (1 - alarm.P_LIMIT) ** made
         terminalreporter.write_line(
-            f"{alarm.checks_made} statistical checks; on fresh seeds, by chance alone, one of them "
+            f"{made} statistical checks; on fresh seeds, by chance alone, one of them "
             f"would fail in at most {chance:.0%} of runs"
-            + (f"; MORE THAN THE {alarm.SUITE_CHECKS} ALLOWED" if alarm.over_budget() else "")
+            + (f"; MORE THAN THE {alarm.SUITE_CHECKS} ALLOWED" if alarm.over(made) else "")
         )
 
 
@@ -23,6 +33,14 @@ def pytest_sessionfinish(session, exitstatus):
     """Fail a run of the ordinary suite that makes more statistical checks than its rate allows."""
     from tests.exact import alarm
 
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["checks_made"] = alarm.checks_made
+        return
     ordinary = session.config.getoption("markexpr") == "not exact_long"
-    if ordinary and exitstatus == 0 and alarm.over_budget():
+    if ordinary and exitstatus == 0 and alarm.over(_checks_made()):
         session.exitstatus = 1
+
+
+def pytest_testnodedown(node, error):
+    """Add up what the workers have checked."""
+    _checks_of_workers.append(getattr(node, "workeroutput", {}).get("checks_made", 0))

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from bhmc.likelihoods import Family, Gaussian, Likelihood, resolve
+from bhmc.likelihoods import (
+    AdaptiveGaussian,
+    Bernoulli,
+    Family,
+    Gaussian,
+    Likelihood,
+    resolve,
+)
 from bhmc.likelihoods import gaussian as gaussian_module
 from bhmc.likelihoods._protocol import slices
 from bhmc.likelihoods.gaussian import _FAR, _NOISE_SHARE
@@ -479,7 +486,13 @@ def test_resolve():
     assert resolve(setting, X) is setting
     plain = resolve("gaussian")
     assert (plain.sigma2, plain.mu0, plain.sigma0) == (1.0, 0.0, 1.0)
-    np.testing.assert_array_equal(resolve("gaussian", X).sigma0, Gaussian.scaled_to(X).sigma0)
+    known = resolve("known_gaussian", X)
+    np.testing.assert_array_equal(known.sigma0, Gaussian.scaled_to(X).sigma0)
+    assert isinstance(resolve("gaussian", X), AdaptiveGaussian)
+    assert isinstance(resolve("auto", X), AdaptiveGaussian)
+    assert isinstance(resolve("auto", (X > 0).astype(float)), Bernoulli)
+    for constant in (np.zeros((3, 2)), np.ones((3, 2)), X * 0 + np.nan):
+        assert isinstance(resolve("auto", constant), AdaptiveGaussian)
 
 
 def test_the_protocol_is_kept():
@@ -521,7 +534,7 @@ def arrays_of(thing):
 @pytest.fixture
 def keep_nothing(monkeypatch):
     """Any data count as too large for a copy in the family's own coordinates."""
-    monkeypatch.setattr(gaussian_module, "_LARGEST_COPY", 0)
+    monkeypatch.setattr(gaussian_module, "LARGEST_COPY", 0)
 
 
 @every_case
@@ -532,7 +545,7 @@ def test_large_data_give_the_same_numbers(case, far, keep_nothing):
     if far:
         X[3] = 1e9
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(gaussian_module, "_LARGEST_COPY", X.nbytes)
+            patch.setattr(gaussian_module, "LARGEST_COPY", X.nbytes)
             kept = case.likelihood.prepare(X.copy())
         theta = np.vstack([theta, X[3] + 0.5])
     family = case.likelihood.prepare(X)
@@ -592,7 +605,7 @@ def test_large_data_are_not_copied_or_changed(kind, keep_nothing):
 def test_many_rows(kind, copied, monkeypatch):
     """More rows than the family takes at once, with outliers in the first and the last slice."""
     if not copied:
-        monkeypatch.setattr(gaussian_module, "_LARGEST_COPY", 0)
+        monkeypatch.setattr(gaussian_module, "LARGEST_COPY", 0)
     n, far = 5000, [10, 4500]
     assert len(slices(n)) > 1
     case = Case(3, COVARIANCES[3][kind], PRIORS[3][kind], MEANS[3]["vector"])

@@ -4,7 +4,7 @@
 functional layer for those who test or extend the samplers.
 """
 
-from bhmc import datasets, likelihoods
+from bhmc import datasets, likelihoods, priors
 from bhmc._density import log_joint
 from bhmc._estimator import BHMC
 from bhmc._prior import sample_data, sample_prior
@@ -23,6 +23,7 @@ __all__ = [
     "datasets",
     "likelihoods",
     "log_joint",
+    "priors",
     "sample_data",
     "sample_prior",
     "sweep",

@@ -40,10 +40,15 @@ def check_parameters(
         )
 
 
-def check_matrix(X, *, least_rows: int = 1) -> NDArray[np.float64]:
-    """X as a finite float64 matrix with at least `least_rows` rows and one column."""
+def check_matrix(
+    X, *, least_rows: int = 1, allow_missing: bool = False, allow_sparse: bool = False
+):
+    """X as a finite float64 matrix with at least `least_rows` rows and one column.
+
+    NaN is let through where `allow_missing`, a SciPy sparse X where `allow_sparse` (as CSR).
+    """
     if sparse.issparse(X):
-        raise TypeError("X is sparse, and the model needs a dense array: pass X.toarray().")
+        return _sparse_matrix(X, least_rows, allow_sparse)
     names = column_names(X)
     cells = _cells(X)
     if cells.ndim != 2:
@@ -68,7 +73,26 @@ def check_matrix(X, *, least_rows: int = 1) -> NDArray[np.float64]:
         cells = _parsed(cells, names)
     with np.errstate(over="ignore"):  # a long double beyond the doubles becomes inf
         matrix = np.ascontiguousarray(cells, dtype=np.float64)
-    check_values(matrix, names)
+    check_values(matrix, names, allow_missing)
+    return matrix
+
+
+def _sparse_matrix(X, least_rows: int, allowed: bool):
+    if not allowed:
+        raise TypeError(
+            "X is sparse, and this likelihood needs a dense array: pass X.toarray(), or "
+            "likelihood='multinomial' for counts."
+        )
+    if X.shape[0] < least_rows or X.shape[1] < 1:
+        raise ValueError(
+            f"X has {X.shape[0]} sample(s) and {X.shape[1]} feature(s) while a minimum of "
+            f"{least_rows} and 1 is required."
+        )
+    if np.iscomplexobj(X):
+        raise ValueError("Complex data not supported: X is a sparse matrix of complex numbers.")
+    matrix = sparse.csr_array(X, dtype=np.float64)
+    if not np.isfinite(matrix.data).all():
+        raise ValueError("X has NaN or infinity among its entries; values must be finite numbers.")
     return matrix
 
 
@@ -84,15 +108,20 @@ def column_names(X) -> list[str] | None:
     return columns if kinds == ["str"] else None
 
 
-def check_values(X: NDArray[np.float64], names: list[str] | None) -> None:
-    """Refuse NaN, infinity and values whose squares overflow, naming the first bad column."""
-    # NaN wins a maximum, so this finds all three, and without a copy of X.
-    column_worst = np.maximum(X.max(axis=0), -X.min(axis=0))
-    bad = np.flatnonzero(~(column_worst <= LARGEST_VALUE))
+def check_values(
+    X: NDArray[np.float64], names: list[str] | None, allow_missing: bool = False
+) -> None:
+    """Refuse infinity, values whose squares overflow and, unless allowed, NaN; name the column."""
+    # NaN wins a maximum, so this finds all three, and without a copy of X; or it is left out.
+    highest, lowest = (np.fmax, np.fmin) if allow_missing else (np.maximum, np.minimum)
+    column_worst = np.maximum(highest.reduce(X, axis=0), -lowest.reduce(X, axis=0))
+    empty = np.isnan(column_worst) & allow_missing
+    bad = np.flatnonzero(~(column_worst <= LARGEST_VALUE) & ~empty)
     if not len(bad):
         return
     j = int(bad[0])
-    row = int(np.flatnonzero(~(np.abs(X[:, j]) <= LARGEST_VALUE))[0])
+    wrong = ~(np.abs(X[:, j]) <= LARGEST_VALUE)
+    row = int(np.flatnonzero(wrong & ~np.isnan(X[:, j]) if allow_missing else wrong)[0])
     value = X[row, j]
     what = "NaN (a missing value)" if np.isnan(value) else f"{value:g}"
     rule = "within 1e150" if np.isfinite(value) else "finite numbers"

@@ -10,10 +10,14 @@ from bhmc._checks import check_choice, check_hyper, check_n_jobs, check_whole, s
 from bhmc._data_checks import check_matrix
 from bhmc._state import Hyper
 from bhmc._threads import one_blas_thread
-from bhmc.likelihoods import Family, resolve
+from bhmc.likelihoods import Family, kind_of, resolve
+from bhmc.priors import Gamma
 from bhmc.recorder import Draws, Recorder, best_state, collect
 from bhmc.sampling import PRECISIONS, Chain, check_sampler, run, start_state
 from bhmc.tree import Tree
+
+# What "learn" stands for.
+_LEARN = {"alpha": Gamma(2, 10), "gamma0": Gamma(1, 1), "gamma": Gamma(2, 10)}
 
 
 class BHMC(ClusterMixin, BaseEstimator):
@@ -27,15 +31,18 @@ class BHMC(ClusterMixin, BaseEstimator):
     ----------
     n_levels : int, default=3
         L, the number of steps from the root to a leaf.
-    likelihood : str or object of bhmc.likelihoods, default="gaussian"
-        What a component looks like. A name takes its scales from the data ("gaussian" is
-        `Gaussian.scaled_to(X)`); an object such as `Gaussian(sigma2=0.5)` is used as it is.
-    alpha : float, default=0.4
-        How readily data open new branches.
-    gamma0 : float, default=1.0
-        How many components the whole tree spreads over.
-    gamma : float, default=0.5
-        How closely a node's mixture follows its parent's; small values give pure nodes.
+    likelihood : str or object of bhmc.likelihoods, default="auto"
+        What a component looks like. "auto" takes "bernoulli" for a table of 0 and 1 and "gaussian"
+        for all else. A name takes its scales from the data; an object such as
+        `Gaussian(sigma2=0.5)` is used as it is. `likelihood_` says what was used.
+    alpha : float, prior or "learn", default="learn"
+        How readily data open new branches. A number fixes it; one of `bhmc.priors` has it learned;
+        "learn" is `Gamma(2, 10)`: data say little about it, and few branches are easy to read.
+    gamma0 : float, prior or "learn", default="learn"
+        How many components the whole tree spreads over; "learn" is `Gamma(1, 1)`.
+    gamma : float, prior or "learn", default="learn"
+        How closely a node's mixture follows its parent's. Small values give pure nodes, and
+        without them there is no hierarchy to see: "learn" is `Gamma(2, 10)`.
     fixed_components : int, optional
         Use the finite form of the model with exactly this many components (`Hyper.n_components`;
         scikit-learn has its own use for that name in an estimator).
@@ -70,6 +77,8 @@ class BHMC(ClusterMixin, BaseEstimator):
         Mixture component of each row in the point estimate.
     draws_ : Draws
         Numbers of every kept draw, (chain, draw).
+    likelihood_ : object of bhmc.likelihoods
+        The family that was fitted.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : (n_features_in_,) array
@@ -89,10 +98,10 @@ class BHMC(ClusterMixin, BaseEstimator):
         self,
         n_levels=3,
         *,
-        likelihood="gaussian",
-        alpha=0.4,
-        gamma0=1.0,
-        gamma=0.5,
+        likelihood="auto",
+        alpha="learn",
+        gamma0="learn",
+        gamma="learn",
         fixed_components=None,
         sampler="gibbs",
         n_warmup=200,
@@ -130,12 +139,13 @@ class BHMC(ClusterMixin, BaseEstimator):
         """
         hyper = self._check_parameters()
         X = self._check_data(X)
-        family = resolve(self.likelihood, X).prepare(X)
+        self.likelihood_ = resolve(self.likelihood, X)
+        family = self.likelihood_.prepare(X)
         family.check_precision(self.precision)
         seeds = seed_sequence(self.random_state).spawn(self.n_chains)
         recorders = list(
             Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._run_chain)(len(X), family, hyper, seed) for seed in seeds
+                delayed(self._run_chain)(family, hyper, seed) for seed in seeds
             )
         )
         self.tree_: Tree = Tree.from_state(best_state(recorders))
@@ -153,15 +163,16 @@ class BHMC(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         return self.tree_.labels_at(level)
 
-    def _run_chain(self, n: int, family: Family, hyper: Hyper, seed) -> Recorder:
+    def _run_chain(self, family: Family, hyper: Hyper, seed) -> Recorder:
         rng, recorder = np.random.default_rng(seed), Recorder()
         with one_blas_thread():
             chain = Chain(  # the start itself is not kept: for many rows it is large
-                start_state(n, family, n_levels=self.n_levels, hyper=hyper, rng=rng),
+                start_state(family, n_levels=self.n_levels, hyper=hyper, rng=rng),
                 family,
                 self.sampler,
                 rng,
                 dtype=self.precision,
+                learning=hyper,
             )
             run(
                 chain,
@@ -181,14 +192,32 @@ class BHMC(ClusterMixin, BaseEstimator):
         check_n_jobs(self.n_jobs)
         if self.fixed_components is not None:
             check_whole(self.fixed_components, "fixed_components", 1)
-        hyper = check_hyper(Hyper(self.alpha, self.gamma0, self.gamma, self.fixed_components))
+        given = {name: getattr(self, name) for name in _LEARN}
+        wanted = {
+            name: _LEARN[name] if isinstance(value, str) and value == "learn" else value
+            for name, value in given.items()
+        }
+        hyper = check_hyper(Hyper(**wanted, n_components=self.fixed_components))
         check_sampler(self.sampler, hyper)
         check_choice(self.precision, "precision", PRECISIONS)
-        resolve(self.likelihood)
+        kind_of(self.likelihood)
         return hyper
 
-    def _check_data(self, X) -> NDArray[np.float64]:
-        """X as a finite float64 matrix of at least two rows and one column."""
-        matrix = check_matrix(X, least_rows=2)
+    def _check_data(self, X):
+        """X as a float64 matrix of at least two rows and one column, as the likelihood allows."""
+        kind = kind_of(self.likelihood)
+        matrix = check_matrix(
+            X, least_rows=2, allow_missing=kind.allows_missing, allow_sparse=kind.allows_sparse
+        )
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         return matrix
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        try:
+            kind = kind_of(self.likelihood)
+        except (TypeError, ValueError):  # `fit` says what is wrong with it
+            return tags
+        tags.input_tags.allow_nan = kind.allows_missing
+        tags.input_tags.sparse = kind.allows_sparse
+        return tags

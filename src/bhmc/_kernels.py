@@ -996,7 +996,8 @@ def log_rising(x, n):
 @helper
 def log_tree_given(ws, alpha):
     """log p(V | alpha) = sum over inner z of m_z log alpha - log Gamma(N_z + alpha) / Gamma(alpha),
-    m_z being the children of z, less what does not depend on alpha."""
+    m_z being the children of z, less what does not depend on alpha.
+    """
     total, children = 0.0, -1
     for z in range(ws.level.shape[0]):
         if ws.level[z] >= 0:
@@ -1009,7 +1010,8 @@ def log_tree_given(ws, alpha):
 @helper
 def log_tables_given(ws, gamma):
     """log p(tables of all nodes below the root | gamma) = sum over them of
-    m_z. log gamma - log Gamma(gamma + n_z.) / Gamma(gamma); n_z. is in node_scratch."""
+    m_z. log gamma - log Gamma(gamma + n_z.) / Gamma(gamma); n_z. is in node_scratch.
+    """
     total, tables = 0.0, 0.0
     for z in range(ws.level.shape[0]):
         if ws.level[z] > 0:
@@ -1022,7 +1024,8 @@ def log_tables_given(ws, gamma):
 @helper
 def log_root_given(ws, rates, gamma0):
     """log p(the root's customers | gamma0) = K log gamma0 - log Gamma(gamma0 + n.) / Gamma(gamma0);
-    in the finite form the first term is sum_k log Gamma(gamma0 / K + n_k) / Gamma(gamma0 / K)."""
+    in the finite form the first term is sum_k log Gamma(gamma0 / K + n_k) / Gamma(gamma0 / K).
+    """
     total = -log_rising(gamma0, ws.node_scratch[0, 0])
     for k in range(1, ws.room[WIDTH]):
         n = ws.customers[0, k]

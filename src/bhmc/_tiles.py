@@ -100,9 +100,6 @@ class Tiles:
 
 
 def _add_sparse(statistics, components: NDArray, sums: NDArray[np.float64], sign: float) -> None:
-    """sums[components[i]] += sign t(x_i)."""
-    n = len(components)
-    choice = sparse.csr_array(
-        (np.full(n, sign), (components, np.arange(n))), shape=(len(sums), n)
-    )
-    sums += (choice @ statistics).toarray()
+    """sums[components[i]] += sign t(x_i), entry by entry."""
+    rows = np.repeat(components, np.diff(statistics.indptr))
+    np.add.at(sums, (rows, statistics.indices), sign * statistics.data)

@@ -18,6 +18,12 @@ class Draws(NamedTuple):
     """Nodes in the tree."""
     n_components: NDArray[np.int64]
     """Components that exist."""
+    alpha: NDArray[np.float64]
+    """How readily data open new branches."""
+    gamma0: NDArray[np.float64]
+    """How many components the tree spreads over."""
+    gamma: NDArray[np.float64]
+    """How closely nodes follow their parents."""
 
     def __repr__(self) -> str:
         n_chains, n_draws = self.log_likelihood.shape
@@ -28,7 +34,7 @@ class Recorder:
     """Listens to a chain: hand `on_draw` to `sampling.run`."""
 
     def __init__(self):
-        self.rows: list[tuple[float, int, int]] = []
+        self.rows: list[tuple[float, ...]] = []
         self.best: State | None = None
         self.best_log_likelihood = -np.inf
 
@@ -37,7 +43,17 @@ class Recorder:
         log_likelihood = chain.log_likelihood()
         if np.isnan(log_likelihood):
             raise ArithmeticError("a draw has no likelihood: its numbers are beyond a double.")
-        self.rows.append((log_likelihood, chain.n_nodes, chain.n_components))
+        hyper = chain.hyper
+        self.rows.append(
+            (
+                log_likelihood,
+                chain.n_nodes,
+                chain.n_components,
+                hyper.alpha,
+                hyper.gamma0,
+                hyper.gamma,
+            )
+        )
         if self.best is None or log_likelihood > self.best_log_likelihood:
             self.best, self.best_log_likelihood = chain.state(), log_likelihood
 
@@ -51,5 +67,6 @@ def best_state(recorders: list[Recorder]) -> State:
 
 def collect(recorders: list[Recorder]) -> Draws:
     """The numbers of all chains, stacked."""
-    rows = np.array([recorder.rows for recorder in recorders])
-    return Draws(rows[..., 0], rows[..., 1].astype(np.int64), rows[..., 2].astype(np.int64))
+    rows = np.moveaxis(np.array([recorder.rows for recorder in recorders]), -1, 0)
+    log_likelihood, n_nodes, n_components, *hyper = rows
+    return Draws(log_likelihood, n_nodes.astype(np.int64), n_components.astype(np.int64), *hyper)

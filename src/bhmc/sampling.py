@@ -10,6 +10,7 @@ from bhmc import _kernels, _workspace
 from bhmc._checks import check_choice, check_hyper, check_rng
 from bhmc._data_checks import check_functional_data, check_parameters
 from bhmc._density import log_p_tree
+from bhmc._prior import sample_hyper
 from bhmc._start import prior_state
 from bhmc._state import Hyper, Info, State, check_state, with_hyper
 from bhmc._tiles import Tiles
@@ -86,11 +87,10 @@ def check_sampler(sampler: str, hyper: Hyper) -> str:
     return sampler
 
 
-def start_state(
-    n: int, family: Family, *, n_levels: int, hyper: Hyper, rng: np.random.Generator
-) -> State:
+def start_state(family: Family, *, n_levels: int, hyper: Hyper, rng: np.random.Generator) -> State:
     """Tree, components and weights from the prior; theta from its posterior given those."""
-    state = prior_state(n, n_levels=n_levels, hyper=hyper, rng=rng)
+    hyper = sample_hyper(hyper, rng)
+    state = prior_state(family.n_rows, n_levels=n_levels, hyper=hyper, rng=rng)
     shared = family.start_shared()
     sums = family.sums(state.components, state.n_components)
     return state._replace(theta=family.at(shared).draw_theta(sums, rng), shared=shared)
@@ -195,6 +195,11 @@ class Chain:
             + ws.log_beta[ws.leaf, ws.component].sum()
             + log_p_tree(ws.parent[nodes], ws.n_under[nodes], ws.level[nodes], self._rates.alpha)
         )
+
+    @property
+    def hyper(self) -> Hyper:
+        """The current concentrations."""
+        return self._hyper
 
     @property
     def components(self) -> NDArray[np.int64]:
@@ -318,7 +323,7 @@ def warmup(precision: str = "float64") -> None:
     rng = np.random.default_rng(0)
     hyper = Hyper(alpha=1.0, gamma0=1.0, gamma=1.0)
     for sampler in SAMPLERS:
-        state = start_state(len(X), family, n_levels=1, hyper=hyper, rng=rng)
+        state = start_state(family, n_levels=1, hyper=hyper, rng=rng)
         Chain(state, family, sampler, rng, dtype=precision).sweep()
 
 

@@ -1,12 +1,13 @@
-"""Joint tests where concentrations and shared numbers are learned: more statistics, more to draw."""
+"""Settings where concentrations and shared numbers are learned: more to draw, more statistics."""
 
 import numpy as np
 
 import bhmc
-from bhmc.likelihoods import SharedGaussian
+from bhmc.likelihoods import AdaptiveGaussian, SharedGaussian
 from bhmc.priors import Beta, Gamma, InverseGamma, Uniform
 from bhmc.sampling import Chain
 from tests.exact import geweke
+from tests.exact.alarm import z_of
 
 # Statistics that join a concentration with what depends on it: alone it may pass where a joint
 # draw is wrong.
@@ -32,8 +33,12 @@ PRIORS = {
 
 
 def statistics(state: bhmc.State, X: np.ndarray) -> np.ndarray:
-    """The numbers named in STATISTICS."""
+    """The numbers named in STATISTICS, then those of what the family shares.
+
+    Numbers of data and theta are bounded: variances that are drawn have heavy tails.
+    """
     base = geweke.statistics(state, np.where(np.isnan(X), 0.0, X))
+    base[:5] = np.tanh(base[:5])
     named = dict(zip(geweke.STATISTICS, base, strict=True))
     alpha, gamma0, gamma = np.log(state.hyper[:3])
     joined = (
@@ -51,24 +56,20 @@ def statistics(state: bhmc.State, X: np.ndarray) -> np.ndarray:
 
 
 def _of_shared(state: bhmc.State, X: np.ndarray) -> np.ndarray:
-    """Shared numbers, alone and with theta, data and components."""
+    """Shared numbers (the first d are means, the rest positive), with theta and components."""
     if not len(state.shared):
         return np.empty(0)
-    shared = state.shared
-    logs = np.log(np.abs(shared))
-    theta = state.theta[state.components]
-    x = np.where(np.isnan(X), theta, X)
-    return np.concatenate(
-        [
-            logs,
-            logs * len(state.theta),
-            [
-                (logs[-1] * (state.theta**2).mean()),
-                (shared[0] * state.theta[:, 0]).mean(),
-                (np.abs(x - theta) / np.exp(logs[X.shape[1]] / 2)).mean(),
-            ],
-        ]
-    )
+    d = X.shape[1]
+    numbers = np.concatenate([np.tanh(state.shared[:d]), np.log(state.shared[d:])])
+    theta = state.theta
+    apart = np.tanh(theta[:, :d] - state.shared[:d])
+    with_theta = [(apart**2).mean(), (apart**2).mean() * numbers[-1], apart[:, 0].mean()]
+    if theta.shape[1] > d:
+        log_v = theta[:, d:]
+        scaled = np.tanh((theta[:, :d] - state.shared[:d]) / np.exp(log_v / 2)) ** 2
+        with_theta += [log_v.mean(), (log_v**2).mean(), log_v.mean() * numbers[d], scaled.mean()]
+        with_theta += [log_v.mean() * numbers[-1], scaled.mean() * numbers[-2]]
+    return np.concatenate([numbers, numbers * len(theta), with_theta])
 
 
 class Learned(geweke.Setting):
@@ -102,17 +103,23 @@ class Learned(geweke.Setting):
         return Chain(state, family, sampler, rng, learning=self.hyper, **engine)
 
 
-def shared_gaussian(covariance: str) -> SharedGaussian:
-    """Light tails, so that every statistic has a variance."""
-    return SharedGaussian(
-        covariance,
-        location=0.3,
-        scale=1.2,
-        noise_shape=9.0,
-        noise_scale=3.0,
-        spread_shape=9.0,
-        spread_scale=8.0,
-    )
+FAMILIES = {
+    f"{name} {covariance}": family(covariance, location=0.3, scale=1.2)
+    for name, family in (("shared", SharedGaussian), ("adaptive", AdaptiveGaussian))
+    for covariance in ("diagonal", "spherical")
+}
+
+
+def paired_z(setting: Learned, sampler: str, stage: str, n_draws: int, rng, **engine) -> np.ndarray:
+    """z per statistic of its change under one application of `stage` to exact draws."""
+    changes = []
+    for _ in range(n_draws):
+        state, X = setting.prior_draw(rng)
+        chain = setting.chain(state, X, sampler, rng, **engine)
+        getattr(chain, stage)()
+        changes.append(statistics(chain.state(), X) - statistics(state, X))
+    changes = np.array(changes)
+    return z_of(changes.mean(axis=0), changes.std(axis=0, ddof=1) / np.sqrt(n_draws))
 
 
 def from_prior(setting: Learned, n_draws: int, rng) -> np.ndarray:

@@ -49,7 +49,7 @@ class Family(ABC):
     """Whether a row may be taken out of a sum by subtraction: not where some dwarf the others."""
 
     def at(self, shared: Floats) -> Self:
-        """This family with the shared numbers (q,) put in; the data are not copied."""
+        """The family with the shared numbers (q,) put in; the data are not copied."""
         return self
 
     def start_shared(self) -> Floats:
@@ -126,7 +126,7 @@ def has_missing(X: Floats) -> bool:
 
 
 def column_scales(X: Floats) -> tuple[Floats, Floats]:
-    """(d,) means and standard deviations of the columns, NaN left out; 1 where a column is constant.
+    """(d,) means and standard deviations of columns, NaN left out; 1 where a column is constant.
 
     Centred first: the variance of large equal numbers would be rounding error.
     """
@@ -154,6 +154,11 @@ class Likelihood(ABC):
     allows_sparse: bool = False
     """Whether X may be a SciPy sparse matrix."""
 
+    @classmethod
+    def scaled_to(cls, X) -> "Likelihood":
+        """The family in the units of X, where it has units."""
+        return cls()
+
     @abstractmethod
     def prepare(self, X) -> Family:
         """Check the settings against X and return the family bound to it."""
@@ -167,7 +172,7 @@ class Likelihood(ABC):
         """(len(theta), n_features): x_i ~ F(theta_i)."""
 
     def at(self, shared: Floats) -> "Likelihood":
-        """This likelihood with the shared numbers (q,) put in."""
+        """The likelihood with the shared numbers (q,) put in."""
         return self
 
     def sample_shared(self, n_features: int, rng: np.random.Generator) -> Floats:

@@ -1,4 +1,4 @@
-"""x ~ N(theta, sigma2) with one unknown sigma2 for all components, theta ~ N(mu0, sigma0), learned."""
+"""x ~ N(theta, sigma2), one unknown sigma2 for all components; theta ~ N(mu0, sigma0), learned."""
 
 import copy
 from dataclasses import dataclass
@@ -81,11 +81,15 @@ class SharedGaussian(Likelihood):
 
     def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
         """Refused: the shared numbers must be put in first."""
-        raise TypeError("SharedGaussian samples nothing before its shared numbers are put in: at().")
+        raise TypeError(
+            "SharedGaussian samples nothing before its shared numbers are put in: at()."
+        )
 
     def sample_data(self, theta: Floats, rng: np.random.Generator) -> Floats:
         """Refused: the shared numbers must be put in first."""
-        raise TypeError("SharedGaussian samples nothing before its shared numbers are put in: at().")
+        raise TypeError(
+            "SharedGaussian samples nothing before its shared numbers are put in: at()."
+        )
 
     def sample_shared(self, n_features: int, rng: np.random.Generator) -> Floats:
         """(mu0, sigma2, sigma0) from their priors."""

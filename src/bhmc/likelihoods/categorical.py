@@ -1,0 +1,196 @@
+"""x_d ~ Categorical(p_d) with p_d ~ Dir(concentration_d, ...), every column on its own."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln
+
+from bhmc._checks import check_whole
+from bhmc.likelihoods._protocol import LARGEST_COPY, Family, Floats, Likelihood, slices
+from bhmc.likelihoods.bernoulli import check_entries, check_float32, check_shapes, draw_log_gamma
+
+# A code beyond this is surely a number of some other kind; and every category costs memory.
+_LARGEST_CODE = 65535
+
+
+@dataclass(frozen=True, eq=False)
+class Categorical(Likelihood):
+    """Columns of category codes 0, 1, 2, ...; NaN is a missing entry.
+
+    A component's parameters are log probabilities: those of column 0's categories, then those of
+    column 1's, and so on.
+
+    Parameters
+    ----------
+    concentration : float or (d,), default=1.0
+        p_d ~ Dir(concentration_d, ..., concentration_d).
+    n_categories : int or a list of d, optional
+        How many categories a column has. Default: one more than its largest code. To simulate data
+        it must be given.
+    """
+
+    concentration: ArrayLike = 1.0
+    n_categories: ArrayLike | None = None
+
+    allows_missing = True
+
+    def prepare(self, X: Floats) -> "CategoricalFamily":
+        """The family bound to X."""
+        return CategoricalFamily(self, X)
+
+    def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
+        """theta = (log p_1, ..., log p_d), p_d ~ Dir(concentration_d, ...)."""
+        concentration = check_shapes(self.concentration, n_features, "concentration")
+        columns = zip(concentration, self._given(n_features), strict=True)
+        return np.hstack([sample_log_dirichlet(np.full(k, c), size, rng) for c, k in columns])
+
+    def sample_data(self, theta: Floats, rng: np.random.Generator) -> Floats:
+        """x_id = j with probability exp(theta_idj)."""
+        widths = self._given(self._n_features(theta.shape[1]))
+        if theta.shape[1] != widths.sum():
+            raise ValueError(
+                f"theta has {theta.shape[1]} numbers a component, and n_categories asks for "
+                f"{widths.sum()}."
+            )
+        X = np.empty((len(theta), len(widths)))
+        for d, log_p in enumerate(np.split(theta, np.cumsum(widths)[:-1], axis=1)):
+            running = np.cumsum(np.exp(log_p), axis=1)
+            u = rng.random((len(theta), 1)) * running[:, -1:]
+            X[:, d] = (running[:, :-1] <= u).sum(axis=1)
+        return X
+
+    def checked(self, n_features: int) -> NDArray[np.int64] | None:
+        """(d,) numbers of categories, where they are given."""
+        given = self.n_categories
+        if given is None:
+            return None
+        if np.ndim(given) == 0:
+            return np.full(n_features, check_whole(given, "n_categories", 1))
+        each = [check_whole(k, f"n_categories[{d}]", 1) for d, k in enumerate(np.asarray(given))]
+        if len(each) != n_features:
+            raise ValueError(
+                f"n_categories must be a whole number or hold one for each of the {n_features} "
+                f"features, got {len(each)}."
+            )
+        return np.array(each)
+
+    def _given(self, n_features: int) -> NDArray[np.int64]:
+        """(d,) numbers of categories for simulation."""
+        widths = self.checked(n_features)
+        if widths is None:
+            raise ValueError(
+                "n_categories must be given where data are simulated: there are none to count in."
+            )
+        return widths
+
+    def _n_features(self, n_parameters: int) -> int:
+        """d, from the length of theta."""
+        given = self.n_categories
+        if given is None:
+            return 0
+        return np.size(given) if np.ndim(given) else n_parameters // max(1, int(np.asarray(given)))
+
+
+class CategoricalFamily(Family):
+    """The conditionals of `Categorical` for given data.
+
+    t(x) holds for every column a block of zeros with a 1 in the place of its code, zeros alone
+    where it is missing; and the final 1. eta(theta) = (theta, 0) and h(x) = 0.
+    """
+
+    def __init__(self, likelihood: Categorical, X: Floats):
+        self.n_rows, d = X.shape
+        concentration = check_shapes(likelihood.concentration, d, "concentration")
+        check_entries(
+            X, _is_code, f"the Categorical family needs whole numbers from 0 to {_LARGEST_CODE}"
+        )
+        widths = likelihood.checked(d)
+        if widths is None:
+            widths = _largest_codes(X) + 1
+        else:
+            check_entries(X, lambda x: ~(x >= widths), "codes must be below n_categories")
+        self._widths, self._starts = widths, np.cumsum(widths) - widths
+        self._concentration = np.repeat(concentration, widths)
+        self.n_parameters = int(widths.sum())
+        self.n_statistics = self.n_parameters + 1
+        self._log_constant = float((gammaln(concentration * widths)).sum())
+        self._log_constant -= float(gammaln(self._concentration).sum())
+        self._X, self._kept = X, None
+        if self.n_rows * self.n_statistics * 8 <= LARGEST_COPY:
+            self._kept, self._X = self.statistics(slice(0, self.n_rows)), None
+
+    def check_precision(self, dtype: str) -> None:
+        """Refuse float32 where log probabilities add up to too much."""
+        if dtype == "float32":
+            check_float32(float(np.log(self._widths).sum()))
+
+    def statistics(self, rows: slice) -> Floats:
+        """(one-hot blocks, 1)."""
+        if self._kept is not None:
+            return self._kept[rows]
+        assert self._X is not None, "the data are here if no copy was kept"
+        x = self._X[rows]
+        t = np.zeros((len(x), self.n_statistics))
+        i, d = np.nonzero(~np.isnan(x))
+        t[i, self._starts[d] + x[i, d].astype(np.int64)] = 1.0
+        t[:, -1] = 1.0
+        t.flags.writeable = False
+        return t
+
+    def natural(self, theta: Floats) -> Floats:
+        """(theta, 0)."""
+        return np.column_stack([theta, np.zeros(len(theta))])
+
+    def log_base(self) -> Floats:
+        """h(x) = 0."""
+        return np.zeros(self.n_rows)
+
+    def log_new(self) -> Floats:
+        """log f*(x) = -sum_d o_d log k_d: the prior mean of p_d is 1 / k_d for each category."""
+        eta = np.append(np.repeat(-np.log(self._widths), self._widths), 0.0)
+        return np.concatenate([self.statistics(rows) @ eta for rows in slices(self.n_rows)])
+
+    def log_prior(self, theta: Floats) -> Floats:
+        """sum_d log Dir(p_d; concentration_d, ...), with p_d = exp(theta_d).
+
+        A density of the first k_d - 1 probabilities of every column, not of their logarithms: those
+        of a column have one coordinate less than numbers.
+        """
+        return self._log_constant + theta @ (self._concentration - 1)
+
+    def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
+        """log p_kd, p_kd ~ Dir(concentration_d + counts of the categories of column d)."""
+        shapes = self._concentration + sums[:, :-1]
+        return draw_log_dirichlet(shapes, self._starts, self._widths, rng)
+
+
+def draw_log_dirichlet(
+    shapes: Floats, starts: NDArray, widths: NDArray, rng: np.random.Generator
+) -> Floats:
+    """log p for every block of columns, p ~ Dir(its shapes): gammas divided by their sum."""
+    log_g = draw_log_gamma(shapes, rng)
+    log_total = np.logaddexp.reduceat(log_g, starts, axis=1)
+    return log_g - np.repeat(log_total, widths, axis=1)
+
+
+def sample_log_dirichlet(shapes: Floats, size: int, rng: np.random.Generator) -> Floats:
+    """(size, k): log p, p ~ Dir(shapes), for the forward simulator."""
+    # G(s) = G(s + 1) U^(1 / s): small shapes give a logarithm, not the number 0.
+    log_u = np.log1p(-rng.random((size, len(shapes))))
+    log_g = np.log(rng.standard_gamma(shapes + 1, (size, len(shapes)))) + log_u / shapes
+    largest = log_g.max(axis=1, keepdims=True)
+    return log_g - largest - np.log(np.exp(log_g - largest).sum(axis=1, keepdims=True))
+
+
+def _is_code(x: Floats) -> NDArray[np.bool_]:
+    """Whether entries are codes or missing."""
+    return ((x >= 0) & (x <= _LARGEST_CODE) & (x == np.floor(x))) | np.isnan(x)
+
+
+def _largest_codes(X: Floats) -> NDArray[np.int64]:
+    """(d,): the largest code of every column; 0 where nothing is observed."""
+    largest = np.zeros(X.shape[1])
+    for rows in slices(len(X)):
+        largest = np.fmax(largest, np.fmax.reduce(X[rows], axis=0))
+    return largest.astype(np.int64)

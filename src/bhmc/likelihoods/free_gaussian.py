@@ -1,0 +1,260 @@
+"""x ~ N(mean, variance), with a mean and variances of every component's own."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+from scipy.special import gammaln
+
+from bhmc._checks import check_choice, check_covariance, check_positive, check_vector
+from bhmc.likelihoods._protocol import (
+    LARGEST_COPY,
+    Family,
+    Floats,
+    Likelihood,
+    column_scales,
+    has_missing,
+    slices,
+)
+
+# A scaled value beyond this dwarfs others: taking its square out of a sum costs digits.
+_DWARFS = 1e3
+
+# Beyond this, a variance that holds the square of a scaled value may overflow.
+_LARGEST_SCALED = 1e100
+
+# With a smaller shape an inverse-gamma variance may be beyond a double.
+_SMALLEST_SHAPE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class FreeGaussian(Likelihood):
+    """Gaussian components, each with a mean and variances of its own, columns independent.
+
+    In units of `scale` around `location`, y = (x - location) / scale, for every column d:
+
+        v_d ~ InverseGamma(shape, noise)    m_d ~ N(0, v_d / strength)    y_d ~ N(m_d, v_d)
+
+    Missing entries (NaN) are skipped exactly. A row of theta holds the d means, then the logarithms
+    of the variances (d of them, or one), both in the units of the data.
+
+    Parameters
+    ----------
+    covariance : {"diagonal", "spherical"}, default="diagonal"
+        "spherical" has one variance for all columns of a component: for columns in the same units,
+        such as principal components.
+    location, scale : float or (d,), default=0.0, 1.0
+        Middle and standard deviation of the columns. `BHMC` takes them from the data where the
+        likelihood is given by name.
+    shape, noise : float, default=2.0, 0.2
+        Prior of the variances; their prior mean is noise / (shape - 1).
+    strength : float, default=0.2
+        How many data the prior mean counts for: component means spread by 1 / strength of their
+        variance, so that with the defaults they spread as the data do.
+    """
+
+    covariance: str = "diagonal"
+    location: ArrayLike = 0.0
+    scale: ArrayLike = 1.0
+    shape: float = 2.0
+    noise: float = 0.2
+    strength: float = 0.2
+
+    allows_missing = True
+
+    @classmethod
+    def scaled_to(cls, X: Floats, **settings) -> "FreeGaussian":
+        """The family in the units of X: its column means and standard deviations.
+
+        Spherical: the root mean square of the deviations of the columns that vary.
+        """
+        mean, deviation = column_scales(X)
+        if settings.get("covariance") == "spherical":
+            varies = np.fmax.reduce(X, axis=0) > np.fmin.reduce(X, axis=0)
+            deviation = float(np.sqrt(np.mean(deviation[varies] ** 2))) if varies.any() else 1.0
+        return cls(location=mean, scale=deviation, **settings)
+
+    def prepare(self, X: Floats) -> "FreeGaussianFamily":
+        """The family bound to X."""
+        return FreeGaussianFamily(self, X)
+
+    def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
+        """v ~ InverseGamma(shape, noise), m ~ N(0, v / strength), (size, d + d or d + 1)."""
+        location, scale = self.checked(n_features)
+        each = n_features if self.covariance == "diagonal" else 1
+        v = stats.invgamma.rvs(self.shape, scale=self.noise, size=(size, each), random_state=rng)
+        variance = v * scale[:each] ** 2
+        mean = rng.normal(location, np.sqrt(variance / self.strength), (size, n_features))
+        return np.hstack([mean, np.log(variance)])
+
+    def sample_data(self, theta: Floats, rng: np.random.Generator) -> Floats:
+        """x_i ~ N(mean_i, variance_i), (len(theta), d)."""
+        n_parameters = theta.shape[1]
+        d = n_parameters // 2 if self.covariance == "diagonal" else n_parameters - 1
+        return rng.normal(theta[:, :d], np.exp(theta[:, d:] / 2))
+
+    def checked(self, n_features: int) -> tuple[Floats, Floats]:
+        """(location, scale) as (d,) vectors, every setting checked."""
+        check_choice(self.covariance, "covariance", ("diagonal", "spherical"))
+        for name in ("shape", "noise", "strength"):
+            check_positive(getattr(self, name), name)
+        if self.shape < _SMALLEST_SHAPE:
+            raise ValueError(
+                f"shape must be at least {_SMALLEST_SHAPE}, for with less a variance may be beyond "
+                f"a double, got {self.shape!r}."
+            )
+        scale = check_covariance(self.scale, n_features, "scale")
+        if scale.ndim != 1 or (self.covariance == "spherical" and np.ptp(scale) > 0):
+            raise ValueError("scale must be one number, or with diagonal covariance one a column.")
+        return check_vector(self.location, n_features, "location"), scale
+
+
+class FreeGaussianFamily(Family):
+    """The conditionals of `FreeGaussian` for given data.
+
+    With o_d = 1 where entry d is observed, t(x) = (o y, o y^2, 1), or (o y, o y^2, o, 1) where some
+    entries are missing (spherical: |o y|^2 in place of o y^2), and
+
+        log f(x; theta) = sum_d o_d [ y_d m_d / v_d - y_d^2 / (2 v_d)
+                                      - m_d^2 / (2 v_d) - log(v_d) / 2 ] + h(x),
+        h(x) = -sum_d o_d [ log(2 pi) / 2 + log scale_d ].
+
+    The terms cancel where a component is narrow and far from location. But strength ties its mean
+    to its variance: given n rows, m^2 / v is of the order of n / strength at most, and no more
+    digits than this number has are lost.
+    """
+
+    def __init__(self, likelihood: FreeGaussian, X: Floats):
+        self.n_rows, self._d = X.shape
+        self._prior = likelihood
+        self._location, self._scale = likelihood.checked(self._d)
+        self._spherical = likelihood.covariance == "spherical"
+        self._missing = has_missing(X)
+        self._each = 1 if self._spherical else self._d
+        self.n_parameters = self._d + self._each
+        self.n_statistics = self._d + self._each + self._d * self._missing + 1
+        self._X, self._kept = X, None
+        widest = max(self._widest(rows) for rows in slices(self.n_rows))
+        if not widest < _LARGEST_SCALED:
+            raise ValueError(
+                "X is too far from location in units of scale: a scaled value is beyond "
+                f"{_LARGEST_SCALED:g}."
+            )
+        self.subtracts_well = bool(widest < _DWARFS)
+        if self.n_rows * self.n_statistics * X.itemsize <= LARGEST_COPY:
+            self._kept, self._X = self.statistics(slice(0, self.n_rows)), None
+
+    def statistics(self, rows: slice) -> Floats:
+        """(o y, o y^2, 1) or (o y, o y^2, o, 1)."""
+        if self._kept is not None:
+            return self._kept[rows]
+        y, d = self._scaled(rows), self._d
+        t = np.ones((len(y), self.n_statistics))
+        if self._missing:
+            observed = ~np.isnan(y)
+            t[:, -d - 1 : -1] = observed
+            y = np.where(observed, y, 0.0)
+        t[:, :d] = y
+        t[:, d : d + self._each] = self._pooled(y**2)
+        t.flags.writeable = False
+        return t
+
+    def natural(self, theta: Floats) -> Floats:
+        """(m / v, -1 / (2 v), -sum_d [ m_d^2 / v_d + log v_d ] / 2), the last by column where some
+        entries are missing.
+        """
+        m, log_v = self._enter(theta)
+        v = np.exp(log_v)
+        slope = m / v
+        fall = -0.5 * (slope * m + log_v)
+        last = [fall, np.zeros((len(theta), 1))] if self._missing else [fall.sum(axis=1)[:, None]]
+        return np.hstack([slope, -0.5 / v, *last])
+
+    def fill(self, rows: slice, statistics, natural, out) -> None:
+        """eta . t in float64 whatever the type of the table: y^2 / v is large before it cancels."""
+        if out.dtype == np.float64:
+            super().fill(rows, statistics, natural, out)
+        else:
+            out[:] = statistics @ natural.T
+
+    def log_base(self) -> Floats:
+        """-sum_d o_d [ log(2 pi) / 2 + log scale_d ]."""
+        each = -0.5 * np.log(2 * np.pi) - np.log(self._scale)
+        return np.concatenate(
+            [self._counts(self.statistics(rows)) @ each for rows in slices(self.n_rows)]
+        )
+
+    def log_new(self) -> Floats:
+        """log f*(x) - h(x): y_d ~ Student t with 2 shape degrees of freedom, location 0 and squared
+        scale w / shape, w = noise (1 + 1 / strength).
+
+        Spherical: the multivariate t of all q observed entries. In both cases (q = 1 or 0 above),
+
+            log f*(y) = log G(shape + q / 2) - log G(shape) - (q / 2) log(2 pi w)
+                        - (shape + q / 2) log(1 + |y|^2 / (2 w)).
+        """
+        shape, d = self._prior.shape, self._d
+        w = self._prior.noise * (1 + 1 / self._prior.strength)
+        log_new = np.empty(self.n_rows)
+        for rows in slices(self.n_rows):
+            t = self.statistics(rows)
+            half = self._pooled(self._counts(t)) / 2
+            fall = (shape + half) * np.log1p(t[:, d : d + self._each] / (2 * w))
+            each = gammaln(shape + half) - gammaln(shape) - half * np.log(w) - fall
+            log_new[rows] = each.sum(axis=1)
+        return log_new
+
+    def log_prior(self, theta: Floats) -> Floats:
+        """Log density of (means, log variances) as theta holds them: v ~ IG(shape, noise) and
+        m ~ N(0, v / strength), with the factors v of dv = v dlog(v) and 1 / scale of each mean.
+        """
+        prior = self._prior
+        m, log_v = self._enter(theta)
+        log_p = prior.shape * (np.log(prior.noise) - log_v) - prior.noise * np.exp(-log_v)
+        log_m = np.log(prior.strength / (2 * np.pi)) - log_v - prior.strength * m**2 / np.exp(log_v)
+        log_m = 0.5 * log_m - np.log(self._scale)
+        return (log_p - gammaln(prior.shape)).sum(axis=1) + log_m.sum(axis=1)
+
+    def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
+        """v ~ IG(shape + n / 2, noise + R / 2), then m ~ N(s / l, v / l), l = strength + n,
+
+        for every component and column: n entries with sum s and sum of squares Q, R = Q - s^2 / l.
+        Spherical: n and R of a component add up over its columns.
+        """
+        d, count = self._d, self._counts(sums)
+        strength = self._prior.strength + count
+        centre = sums[:, :d] / strength
+        # Never below 0, but for rounding.
+        rest = sums[:, d : d + self._each] - self._pooled(sums[:, :d] * centre)
+        shape = self._prior.shape + self._pooled(count) / 2
+        v = (self._prior.noise + np.maximum(rest, 0.0) / 2) / rng.standard_gamma(shape)
+        m = centre + rng.standard_normal(centre.shape) * np.sqrt(v / strength)
+        return np.hstack([self._location + self._scale * m, np.log(v) + self._log_units()])
+
+    def _enter(self, theta: Floats) -> tuple[Floats, Floats]:
+        """(m, log v), (K, d) and (K, d) or (K, 1), in units of scale."""
+        m = (theta[:, : self._d] - self._location) / self._scale
+        return m, theta[:, self._d :] - self._log_units()
+
+    def _log_units(self) -> Floats:
+        """What to add to log v for a variance in the units of the data."""
+        return 2 * np.log(self._scale[: self._each])
+
+    def _scaled(self, rows: slice) -> Floats:
+        """y, with NaN where it is missing."""
+        assert self._X is not None, "the data are here if no copy was kept"
+        return (self._X[rows] - self._location) / self._scale
+
+    def _widest(self, rows: slice) -> float:
+        with np.errstate(over="ignore"):  # refused, in words
+            return np.fmax.reduce(np.abs(self._scaled(rows)), axis=None, initial=0.0)
+
+    def _counts(self, t: Floats) -> Floats:
+        """(K, d): how many entries of each column are in statistics or sums of them."""
+        d = self._d
+        return t[:, -d - 1 : -1] if self._missing else np.broadcast_to(t[:, -1:], (len(t), d))
+
+    def _pooled(self, by_column: Floats) -> Floats:
+        """What belongs to one variance, added up: all columns where it is spherical."""
+        return by_column.sum(axis=1, keepdims=True) if self._spherical else by_column

@@ -1,0 +1,208 @@
+"""x ~ Multinomial(N, p) with N the row's own total, and p ~ Dir(concentration)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.special import gammaln
+
+from bhmc.likelihoods._protocol import LARGEST_COPY, Family, Floats, Likelihood, slices
+from bhmc.likelihoods.bernoulli import check_entries, check_float32, check_shapes, refuse
+from bhmc.likelihoods.categorical import draw_log_dirichlet, sample_log_dirichlet
+from bhmc.likelihoods.poisson import EXACT_BELOW, LARGEST_COUNT, is_count, log_rising
+
+_NEEDS = f"the Multinomial family needs whole numbers from 0 to {LARGEST_COUNT:g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Multinomial(Likelihood):
+    """Rows of counts, such as the words of a document; dense or SciPy sparse.
+
+    A component's parameters are the log probabilities theta_d = log p_d. A row's total is taken as
+    given: densities are those of its counts given their total.
+
+    Parameters
+    ----------
+    concentration : float or (d,), default=1.0
+        p ~ Dir(concentration_1, ..., concentration_d).
+    n_trials : int or (n,), default=1
+        Totals of simulated rows, one for all or one for each. Given data have totals of their own.
+    """
+
+    concentration: ArrayLike = 1.0
+    n_trials: ArrayLike = 1
+
+    allows_sparse = True
+
+    def prepare(self, X) -> "MultinomialFamily":
+        """The family bound to X."""
+        return MultinomialFamily(self, X)
+
+    def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
+        """theta = log p, p ~ Dir(concentration)."""
+        shapes = check_shapes(self.concentration, n_features, "concentration")
+        return sample_log_dirichlet(shapes, size, rng)
+
+    def sample_data(self, theta: Floats, rng: np.random.Generator) -> Floats:
+        """x_i ~ Multinomial(n_trials_i, exp(theta_i))."""
+        totals = self._totals(len(theta))
+        p = np.exp(theta)
+        p /= p.sum(axis=1, keepdims=True)
+        return rng.multinomial(totals, p).astype(np.float64)
+
+    def _totals(self, n: int) -> NDArray[np.int64]:
+        """(n,) totals; where there are no rows any number of them will do."""
+        totals = np.asarray(self.n_trials)
+        if totals.dtype.kind not in "iu" or totals.min(initial=0) < 0:
+            raise ValueError(
+                f"n_trials must be made of whole numbers of at least 0, got {self.n_trials!r}."
+            )
+        if totals.ndim and n and totals.shape != (n,):
+            raise ValueError(
+                f"n_trials must be a number or hold one for each of the {n} rows, got shape "
+                f"{totals.shape}."
+            )
+        return np.full(n, totals, dtype=np.int64) if n else np.zeros(0, dtype=np.int64)
+
+
+class MultinomialFamily(Family):
+    """The conditionals of `Multinomial` for given data.
+
+    t(x) = (x, 1), sparse where X is; eta(theta) = (theta, 0); h(x) = log N! - sum_d log x_d!.
+    """
+
+    def __init__(self, likelihood: Multinomial, X):
+        self.n_rows, d = X.shape
+        self.n_parameters, self.n_statistics = d, d + 1
+        self._prior = check_shapes(likelihood.concentration, d, "concentration")
+        self._X, self._kept = _checked(X), None
+        if _bytes_of(self._X) <= LARGEST_COPY:
+            self._kept, self._X = self.statistics(slice(0, self.n_rows)), None
+        self._totals = self._row_sums(lambda x, _: x)
+        self.subtracts_well = bool(self._totals.sum() < EXACT_BELOW)
+
+    def check_precision(self, dtype: str) -> None:
+        """Refuse float32 where a row has so many counts that their log probabilities are large."""
+        if dtype == "float32":
+            check_float32(float(self._totals.max() * np.log(self.n_parameters + 1)))
+
+    def statistics(self, rows: slice) -> Any:
+        """(x, 1), a SciPy CSR array where X is sparse."""
+        if self._kept is not None:
+            return self._kept[rows]
+        assert self._X is not None, "the data are here if no copy was kept"
+        x = self._X[rows]
+        if sparse.issparse(x):
+            return _with_ones(x)
+        t = np.column_stack([x, np.ones(len(x))])
+        t.flags.writeable = False
+        return t
+
+    def natural(self, theta: Floats) -> Floats:
+        """(theta, 0)."""
+        return np.column_stack([theta, np.zeros(len(theta))])
+
+    def log_base(self) -> Floats:
+        """h(x) = log N! - sum_d log x_d!."""
+        return gammaln(self._totals + 1) - self._row_sums(lambda x, _: gammaln(x + 1))
+
+    def log_new(self) -> Floats:
+        """log f*(x) - h(x): Dirichlet-multinomial without its coefficient. A = sum_d a_d:
+
+        sum_d log Gamma(a_d + x_d) / Gamma(a_d) - log Gamma(A + N) / Gamma(A).
+        """
+        whole = log_rising(self._prior.sum(), self._totals)
+        return self._row_sums(lambda x, a: log_rising(a, x)) - whole
+
+    def log_prior(self, theta: Floats) -> Floats:
+        """log Dir(p; concentration), with p = exp(theta).
+
+        A density of the first d - 1 probabilities, not of their logarithms: p has one coordinate
+        less than numbers.
+        """
+        constant = gammaln(self._prior.sum()) - gammaln(self._prior).sum()
+        return constant + theta @ (self._prior - 1)
+
+    def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
+        """log p_k, p_k ~ Dir(concentration + sum x)."""
+        d = np.array([self.n_parameters])
+        return draw_log_dirichlet(self._prior + sums[:, :-1], np.zeros(1, dtype=np.int64), d, rng)
+
+    def fill(self, rows: slice, statistics: Any, natural: NDArray, out: NDArray) -> None:
+        """out[n, k] = x_n . theta_k, without a dense copy of sparse rows."""
+        if not sparse.issparse(statistics):
+            super().fill(rows, statistics, natural, out)
+            return
+        statistics, natural = statistics.astype(out.dtype), natural.astype(out.dtype)
+        if statistics.nnz < self.n_statistics:  # few rows of many columns: only those they have
+            used, places = np.unique(statistics.indices, return_inverse=True)
+            parts = (statistics.data, places, statistics.indptr)
+            statistics = sparse.csr_array(parts, shape=(statistics.shape[0], len(used)))
+            natural = natural[:, used]
+        out[:] = statistics @ natural.T
+
+    def sums(self, components: NDArray, n_components: int) -> Floats:
+        """(K, s): sums of t over the rows of each component."""
+        sums = np.zeros((n_components, self.n_statistics))
+        for rows in slices(self.n_rows):
+            t = self.statistics(rows)
+            if sparse.issparse(t):
+                np.add.at(sums, (_by_entry(components[rows], t), t.indices), t.data)
+            else:
+                np.add.at(sums, components[rows], t)
+        return sums
+
+    def _row_sums(self, function: Callable[[Floats, Floats], Floats]) -> Floats:
+        """(n,): sum_d function(x_nd, a_d) for a function that is 0 where x is."""
+        total = np.empty(self.n_rows)
+        for rows in slices(self.n_rows):
+            x = self.statistics(rows)[:, :-1]
+            if sparse.issparse(x):
+                owners = _by_entry(np.arange(x.shape[0]), x)
+                each = function(x.data, self._prior[x.indices])
+                total[rows] = np.bincount(owners, each, minlength=x.shape[0])
+            else:
+                total[rows] = function(x, self._prior).sum(axis=1)
+        return total
+
+
+def _checked(X):
+    """X as float64, dense or a CSR array that names no entry twice; other values refused."""
+    if not sparse.issparse(X):
+        check_entries(X, is_count, _NEEDS)
+        return np.asarray(X, dtype=np.float64)
+    X = sparse.csr_array(X, dtype=np.float64)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    bad = np.flatnonzero(~is_count(X.data))
+    if len(bad):
+        row = int(np.searchsorted(X.indptr, bad[0], side="right")) - 1
+        refuse(float(X.data[bad[0]]), row, int(X.indices[bad[0]]), _NEEDS)
+    return X
+
+
+def _bytes_of(X) -> int:
+    """Bytes that X takes."""
+    if sparse.issparse(X):
+        return X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+    return X.nbytes
+
+
+def _by_entry(of_rows: NDArray, x) -> NDArray:
+    """Each row's number, repeated for each of the entries that the sparse x stores of it."""
+    return np.repeat(of_rows, np.diff(x.indptr))
+
+
+def _with_ones(x):
+    """A CSR array with a last column of ones."""
+    ends, (n, d) = x.indptr[1:], x.shape
+    parts = (
+        np.insert(x.data, ends, 1.0),
+        np.insert(x.indices, ends, d),
+        x.indptr + np.arange(n + 1, dtype=x.indptr.dtype),
+    )
+    return sparse.csr_array(parts, shape=(n, d + 1))

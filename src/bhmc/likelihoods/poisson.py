@@ -1,0 +1,164 @@
+"""x_d ~ Poisson(lambda_d) with lambda_d ~ Gamma(shape_d, rate_d), every column on its own."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaln, gammaln
+
+from bhmc._checks import check_positive
+from bhmc.likelihoods._protocol import Floats, Likelihood, column_scales, slices
+from bhmc.likelihoods.bernoulli import (
+    ColumnFamily,
+    check_between,
+    check_entries,
+    check_float32,
+    check_shapes,
+    draw_log_gamma,
+)
+
+# The log likelihood of a larger count is off by more than 0.01, for a double has 16 digits.
+LARGEST_COUNT = 1e12
+
+# Whole numbers below this are exact in a double, and so are sums and differences of them.
+EXACT_BELOW = 2.0**53
+
+_LEAST_RATE, _LARGEST_RATE = 1e-100, 1e100
+
+
+@dataclass(frozen=True, eq=False)
+class Poisson(Likelihood):
+    """Columns of counts, each with its own mean lambda; NaN is a missing entry.
+
+    A component's parameters are theta_d = log lambda_d: where the shape is small, lambda itself may
+    be too small for a double.
+
+    Parameters
+    ----------
+    shape, rate : float or (d,), default=1.0
+        lambda_d ~ Gamma(shape_d, rate_d), with mean shape / rate.
+    """
+
+    shape: ArrayLike = 1.0
+    rate: ArrayLike = 1.0
+
+    allows_missing = True
+
+    @classmethod
+    def scaled_to(cls, X: Floats, shape: float = 1.0) -> "Poisson":
+        """The family in the units of X: the prior mean of lambda_d is the mean of column d.
+
+        A column of zeros, or without any entry, has rate 1.
+        """
+        shape = check_positive(shape, "shape")
+        mean, _ = column_scales(X)
+        some = mean > 0
+        return cls(shape=shape, rate=np.where(some, shape / np.where(some, mean, 1.0), 1.0))
+
+    def prepare(self, X: Floats) -> "PoissonFamily":
+        """The family bound to X."""
+        return PoissonFamily(self, X)
+
+    def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
+        """theta = log lambda, lambda ~ Gamma(shape, rate)."""
+        shape, rate = self.checked(n_features)
+        # G(s) = G(s + 1) U^(1 / s): small shapes give a logarithm, not the number 0.
+        log_g = np.log(rng.standard_gamma(shape + 1, (size, n_features)))
+        log_g += np.log1p(-rng.random((size, n_features))) / shape
+        return log_g - np.log(rate)
+
+    def sample_data(self, theta: Floats, rng: np.random.Generator) -> Floats:
+        """x_id ~ Poisson(exp(theta_id))."""
+        return rng.poisson(np.exp(theta)).astype(np.float64)
+
+    def checked(self, n_features: int) -> tuple[Floats, Floats]:
+        """(shape, rate) as (d,) vectors."""
+        rate = check_between(self.rate, n_features, "rate", _LEAST_RATE, _LARGEST_RATE)
+        return check_shapes(self.shape, n_features, "shape"), rate
+
+
+class PoissonFamily(ColumnFamily):
+    """The conditionals of `Poisson` for given data.
+
+    Slope theta, level -exp(theta), h(x) = -sum_d o_d log x_d!.
+    """
+
+    def __init__(self, likelihood: Poisson, X: Floats):
+        self._shape, self._rate = likelihood.checked(X.shape[1])
+        check_entries(
+            X,
+            lambda x: is_count(x) | np.isnan(x),
+            f"the Poisson family needs whole numbers from 0 to {LARGEST_COUNT:g}",
+        )
+        super().__init__(X)
+        total = sum(self._counts(rows).sum() for rows in slices(self.n_rows))
+        self.subtracts_well = bool(total < EXACT_BELOW)
+
+    def check_precision(self, dtype: str) -> None:
+        """Refuse float32 where x log lambda is too large in some row."""
+        if dtype == "float32":
+            each = [_sizes(self._counts(rows)).max() for rows in slices(self.n_rows)]
+            check_float32(float(np.max(each)))
+
+    def natural(self, theta: Floats) -> Floats:
+        """(theta, -sum_d lambda_d), by column where entries are missing."""
+        return self._joined(theta, -np.exp(theta))
+
+    def log_base(self) -> Floats:
+        """h(x) = -sum_d o_d log x_d!."""
+        each = [-gammaln(self._counts(rows) + 1).sum(axis=1) for rows in slices(self.n_rows)]
+        return np.concatenate(each)
+
+    def log_new(self) -> Floats:
+        """log f*(x) - h(x): a negative binomial without its x!, for every observed entry.
+
+        sum_d o_d [ log Gamma(shape + x) / Gamma(shape)
+        + shape log(rate / (rate + 1)) - x log(rate + 1) ].
+        """
+        log_new = np.empty(self.n_rows)
+        level = -self._shape * np.log1p(1 / self._rate)
+        for rows in slices(self.n_rows):
+            x, seen = self._parts(self.statistics(rows))
+            each = log_rising(self._shape, x) - x * np.log1p(self._rate) + seen * level
+            log_new[rows] = each.sum(axis=1)
+        return log_new
+
+    def log_prior(self, theta: Floats) -> Floats:
+        """log of the density of log lambda.
+
+        sum_d [ shape (log rate + theta) - rate exp(theta) - log Gamma(shape) ]: Gamma(shape, rate)
+        for lambda times the Jacobian dlambda / dtheta = lambda.
+        """
+        log_scaled = np.log(self._rate) + theta
+        each = self._shape * log_scaled - np.exp(log_scaled) - gammaln(self._shape)
+        return each.sum(axis=1)
+
+    def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
+        """log lambda_kd, lambda_kd ~ Gamma(shape_d + sum o x, rate_d + sum o)."""
+        total, seen = self._parts(sums)
+        return draw_log_gamma(self._shape + total, rng) - np.log(self._rate + seen)
+
+    def _counts(self, rows: slice) -> Floats:
+        """Counts of a slice of rows, 0 for missing ones."""
+        return self.statistics(rows)[:, : self.n_parameters]
+
+
+def is_count(x: Floats) -> NDArray[np.bool_]:
+    """Whether entries are whole numbers from 0 to LARGEST_COUNT."""
+    return (x >= 0) & (x <= LARGEST_COUNT) & (x == np.floor(x))
+
+
+def log_rising(a: Floats, x: Floats) -> Floats:
+    """log Gamma(a + x) / Gamma(a), which is 0 for x = 0.
+
+    By the beta function, which knows both arguments: where a is large, the two gamma functions are
+    all but equal.
+    """
+    some = x > 0
+    safe = np.where(some, x, 1.0)
+    return np.where(some, gammaln(safe) - betaln(a, safe), 0.0)
+
+
+def _sizes(x: Floats) -> Floats:
+    """(rows,): how large x log lambda - lambda is for lambda = x."""
+    return (x * (1 + np.log(np.maximum(x, 1)))).sum(axis=1)

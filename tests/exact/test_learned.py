@@ -1,0 +1,133 @@
+"""Learned concentrations and shared numbers: one kernel on exact draws, joint tests, mutants."""
+
+import numpy as np
+import pytest
+
+import bhmc
+from bhmc.likelihoods import AdaptiveGaussian, SharedGaussian
+from bhmc.likelihoods.adaptive_gaussian import AdaptiveGaussianFamily
+from bhmc.likelihoods.shared_gaussian import SharedGaussianFamily
+from tests.exact import alarm
+from tests.exact.alarm import Z_LIMIT, rng_for, z_scores
+from tests.exact.learned import FAMILIES, PRIORS, Learned, from_prior, from_sweeps, paired_z
+from tests.mutants.mutants import build
+
+FIXED = bhmc.Hyper(0.6, 1.2, 0.8)
+N_DRAWS = 2_000
+N_JOINT = 4_000
+
+
+@pytest.mark.parametrize("n_components", [None, 4])
+@pytest.mark.parametrize("priors", PRIORS.values(), ids=PRIORS)
+def test_concentrations(priors, n_components):
+    setting = Learned(priors, n_components=n_components)
+    z = paired_z(setting, "gibbs", "redraw_weights", N_DRAWS, rng_for(71))
+    assert np.abs(z).max() < Z_LIMIT
+
+
+@pytest.mark.parametrize("stage", ["redraw_theta", "redraw_data"])
+@pytest.mark.parametrize(("holes", "n_components"), [(False, None), (True, None), (True, 4)])
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+def test_shared_numbers(family, holes, n_components, stage):
+    setting = Learned(FIXED, family, n_components, holes, n_features=2, n_levels=2)
+    z = paired_z(setting, "gibbs", stage, N_DRAWS // 2, rng_for(72))
+    assert np.abs(z).max() < Z_LIMIT
+
+
+@pytest.mark.parametrize("sampler", ["gibbs", "mh"])
+def test_all_together(sampler):
+    """Concentrations, shared numbers and missing entries at once, over whole sweeps."""
+    setting = Learned(PRIORS["gamma"], FAMILIES["shared diagonal"], holes=True, n_features=2)
+    z = z_scores(
+        from_prior(setting, N_JOINT, rng_for(73)),
+        from_sweeps(setting, sampler, N_JOINT, rng_for(74)),
+    )
+    assert np.abs(z).max() < Z_LIMIT
+
+
+_TABLES_FIRST = """        rates = draw_concentrations(ws, rates, learning, rng)
+"""
+_WEIGHTS_LAST = """    draw_all_weights(ws, rates, rng)
+    return rates
+"""
+WRONG_KERNELS = {
+    "concentrations drawn after the weights": (
+        (_TABLES_FIRST, ""),
+        (
+            _WEIGHTS_LAST,
+            "    draw_all_weights(ws, rates, rng)\n"
+            "    return draw_concentrations(ws, rates, learning, rng)\n",
+        ),
+    ),
+    "a step in log x taken for one in x": (
+        ("    value = y + log_density(prior, x)\n", "    value = log_density(prior, x)\n"),
+    ),
+    "tables of the root's children forgotten": (
+        (
+            "        if 0 <= ws.level[z] < ws.room[DEPTH]:\n",
+            "        if 0 < ws.level[z] < ws.room[DEPTH]:\n",
+        ),
+    ),
+    "leaves counted as inner nodes": (
+        (
+            "            if ws.level[z] < ws.room[DEPTH]:\n                total",
+            "            if True:\n                total",
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_KERNELS)
+def test_wrong_kernels_are_rejected(name, monkeypatch):
+    monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
+    engine = build(WRONG_KERNELS[name])
+    setting = Learned(PRIORS["gamma"], n=5, n_levels=2)
+    z = paired_z(setting, "gibbs", "redraw_weights", 2 * N_DRAWS, rng_for(75), engine=engine)
+    print(f"{name}: |z| {np.abs(z).max():.1f}")
+    assert np.abs(z).max() > Z_LIMIT
+
+
+class _NoiseOfOneDatumMore(SharedGaussianFamily):
+    def draw_shared(self, theta, sums, rng):
+        self._observed = self._observed + 1
+        return super().draw_shared(theta, sums, rng)
+
+
+class _MarginalWithoutSpread(SharedGaussianFamily):
+    def log_new(self):
+        self._w = self._w / 4
+        return super().log_new()
+
+
+class _MeansAroundTheLocation(AdaptiveGaussianFamily):
+    def draw_theta(self, sums, rng):
+        self._m0 = 0 * self._m0
+        return super().draw_theta(sums, rng)
+
+
+class _OneComponentMore(AdaptiveGaussianFamily):
+    def draw_shared(self, theta, sums, rng):
+        return super().draw_shared(np.vstack([theta, theta[:1]]), sums, rng)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "stage"),
+    [
+        (_NoiseOfOneDatumMore, "redraw_theta"),
+        (_MarginalWithoutSpread, "redraw_data"),
+        (_MeansAroundTheLocation, "redraw_theta"),
+        (_OneComponentMore, "redraw_theta"),
+    ],
+)
+def test_wrong_families_are_rejected(wrong, stage, monkeypatch):
+    monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
+    kind = SharedGaussian if issubclass(wrong, SharedGaussianFamily) else AdaptiveGaussian
+
+    class Wrong(kind):
+        def prepare(self, X):
+            return wrong(self, X)
+
+    setting = Learned(FIXED, Wrong(location=0.3, scale=1.2), n=5, n_levels=2, n_features=2)
+    z = paired_z(setting, "gibbs", stage, 2 * N_DRAWS, rng_for(76))
+    print(f"{wrong.__name__}: |z| {np.abs(z).max():.1f}")
+    assert np.abs(z).max() > Z_LIMIT

@@ -1,0 +1,163 @@
+"""Joint tests of Gaussian families whose components have variances of their own.
+
+As in tests/exact/geweke.py and invariance.py, with two columns and with statistics that are bounded
+or nearly so: where variances are inverse gamma, plain moments of x and theta need not exist.
+"""
+
+import numpy as np
+
+import bhmc
+from bhmc.sampling import Chain
+from tests.exact.alarm import N_BATCHES, rng_for, z_of, z_scores
+
+STATISTICS = (
+    "x, first column",
+    "x, second column",
+    "x^2",
+    "x_i x_j over pairs",
+    "first times second column of x",
+    "mean of a datum's component",
+    "that mean, squared",
+    "x times that mean",
+    "log variance, first column",
+    "log variance, last column",
+    "correlation in a component",
+    "residual squared over variance",
+    "residual squared times log variance",
+    "log variance times size of component",
+    "x^2 of data alone in their component",
+    "components",
+    "leaves",
+    "pair shares component",
+    "pair shares component within a leaf",
+    "x_i x_j of pairs that share component",
+    "root weight of own component",
+    "leaf weight of own component",
+    "root remainder",
+    "leaf sum of squared weights",
+)
+
+# Entries that are never seen: one row lacks both, another one of them.
+GAPS = np.zeros((6, 2), dtype=bool)
+GAPS[[0, 2, 2, 4], [1, 0, 1, 0]] = True
+
+
+def squash(x):
+    """x / (1 + |x|): bounded, and one to one."""
+    return x / (1 + np.abs(x))
+
+
+def statistics(state: bhmc.State, X: np.ndarray, means: np.ndarray, covariances: np.ndarray):
+    """The numbers named in STATISTICS; where X is missing an entry, its terms count as 0."""
+    c, leaf_row, weights = state.components, state.paths[:, -1], state.weights
+    i, j = np.triu_indices(len(X), 1)
+    size = np.bincount(c)[c][:, None]
+    variance = np.diagonal(covariances, axis1=1, axis2=2)[c]
+    log_v = np.tanh(np.log(variance) / 4)
+    residual = (X - means[c]) ** 2 / variance
+    residual = np.where(np.isnan(X), 0.0, residual / (1 + residual))
+    x, m = np.where(np.isnan(X), 0.0, squash(X)), squash(means[c])
+    correlation = covariances[c, 0, 1] / np.sqrt(variance[:, 0] * variance[:, 1])
+    same_c, same_leaf = c[i] == c[j], leaf_row[i] == leaf_row[j]
+    pairs = (x[i] * x[j]).sum(axis=1)
+    return np.array(
+        [
+            x[:, 0].mean(),
+            x[:, 1].mean(),
+            (x**2).mean(),
+            pairs.mean(),
+            (x[:, 0] * x[:, 1]).mean(),
+            m.mean(),
+            (m**2).mean(),
+            (x * m).mean(),
+            log_v[:, 0].mean(),
+            log_v[:, 1].mean(),
+            correlation.mean(),
+            residual.mean(),
+            (residual * log_v).mean(),
+            (log_v * size).mean(),
+            (x**2 * (size == 1)).mean(),
+            len(set(c.tolist())),
+            len(set(leaf_row.tolist())),
+            same_c.mean(),
+            (same_c & same_leaf).mean(),
+            (pairs * same_c).mean(),
+            weights[0, c].mean(),
+            weights[leaf_row, c].mean(),
+            weights[0, -1],
+            (weights**2).sum(axis=1)[leaf_row].mean(),
+        ]
+    )
+
+
+class Setting:
+    """Six data of two columns; `moments` gives (K, 2) means and (K, 2, 2) covariances of theta."""
+
+    def __init__(self, likelihood, moments, n_components: int | None = None, gaps: bool = False):
+        self.likelihood, self.moments, self.gaps = likelihood, moments, gaps
+        # Components are born often: errors of f* show in nothing else.
+        self.hyper = bhmc.Hyper(0.6, 2.5, 1.5, n_components)
+
+    def prior_draw(self, rng):
+        state, X = bhmc.sample_prior(
+            6, n_levels=2, hyper=self.hyper, likelihood=self.likelihood, rng=rng, n_features=2
+        )
+        return state, self.seen(X)
+
+    def new_data(self, state, rng):
+        return self.seen(bhmc.sample_data(state, likelihood=self.likelihood, rng=rng))
+
+    def seen(self, X):
+        return np.where(GAPS, np.nan, X) if self.gaps else X
+
+    def chain(self, state, X, rng) -> Chain:
+        return Chain(state, self.likelihood.prepare(X), "gibbs", rng)
+
+    def statistics(self, state, X):
+        return statistics(state, X, *self.moments(state.theta))
+
+
+def joint_z(setting: Setting, n_draws: int, seed: int) -> np.ndarray:
+    """Geweke's test: z per statistic of sweep, new data, sweep, ... against independent draws.
+
+    A wide component begets wide data, and these a wide component: some 30 sweeps pass until that is
+    forgotten. So the chain starts from the prior for every batch, and batches are independent.
+    """
+    rng, rows = rng_for(seed), []
+    prior = np.array([setting.statistics(*setting.prior_draw(rng)) for _ in range(n_draws)])
+    for _ in range(N_BATCHES):
+        state, X = setting.prior_draw(rng)
+        for _ in range(n_draws // N_BATCHES):
+            chain = setting.chain(state, X, rng)
+            chain.sweep()
+            state = chain.state()
+            X = setting.new_data(state, rng)
+            rows.append(setting.statistics(state, X))
+    return z_scores(prior, np.array(rows))
+
+
+def paired_z(setting: Setting, stage: str, n_draws: int, seed: int) -> np.ndarray:
+    """Invariance test: z per statistic of its change under one stage, over independent draws."""
+    rng, changes = rng_for(seed), []
+    for _ in range(n_draws):
+        state, X = setting.prior_draw(rng)
+        chain = setting.chain(state, X, rng)
+        getattr(chain, stage)()
+        changes.append(setting.statistics(chain.state(), X) - setting.statistics(state, X))
+    changes = np.array(changes)
+    return z_of(changes.mean(axis=0), changes.std(axis=0, ddof=1) / np.sqrt(n_draws))
+
+
+def table(z: np.ndarray) -> str:
+    """One line per statistic."""
+    return "\n".join(f"{name:<40}{value:7.1f}" for name, value in zip(STATISTICS, z, strict=True))
+
+
+def with_family(likelihood, family):
+    """The same setting, bound to data by another class: a deliberately wrong family."""
+
+    class Wrong(type(likelihood)):
+        def prepare(self, X):
+            return family(self, X)
+
+    return Wrong(**vars(likelihood))

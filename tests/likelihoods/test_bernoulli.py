@@ -1,0 +1,249 @@
+"""The Bernoulli family against SciPy, quadrature, sums over all x, and the joint tests."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+from scipy.special import expit
+
+from bhmc.likelihoods import bernoulli as module
+from bhmc.likelihoods.bernoulli import Bernoulli, BernoulliFamily
+from tests.exact.alarm import Z_LIMIT, rng_for
+from tests.likelihoods.joint import (
+    HIDDEN,
+    Setting,
+    assert_keeps_the_protocol,
+    assert_same_numbers,
+    bound_to,
+    draws_of,
+    geweke_z,
+    invariance_z,
+    log_gamma_cumulants,
+    mean_z,
+    moment_z,
+)
+
+A, B = np.array([0.7, 2.5, 1.0]), np.array([1.4, 0.6, 3.0])
+LIKELIHOOD = Bernoulli(A, B)
+X = np.random.default_rng(0).integers(0, 2, (7, 3)).astype(float)
+HOLED = X.copy()
+HOLED[[0, 1, 3, 3, 3, 5], [0, 2, 0, 1, 2, 1]] = np.nan  # row 3 has no entry
+THETA = np.random.default_rng(1).normal(size=(4, 3)) * 3
+DATA = pytest.mark.parametrize("data", [X, HOLED], ids=["complete", "with holes"])
+
+
+def counts(data, rows):
+    """Ones and zeros of each column among some rows."""
+    return (data[rows] == 1).sum(axis=0), (data[rows] == 0).sum(axis=0)
+
+
+def logit_cumulants(a, b):
+    """Of log G - log G', G ~ Gamma(a), G' ~ Gamma(b)."""
+    signs = np.array([-1, 1, 1])[:, None]
+    return log_gamma_cumulants(a) + signs * log_gamma_cumulants(b)
+
+
+@DATA
+def test_log_table(data):
+    each = stats.bernoulli.logpmf(np.nan_to_num(data)[:, None], expit(THETA))
+    expected = np.where(np.isnan(data)[:, None], 0, each).sum(axis=2)
+    np.testing.assert_allclose(LIKELIHOOD.prepare(data).log_table(THETA), expected, rtol=1e-10)
+
+
+@DATA
+def test_log_marginal(data):
+    each = stats.betabinom.logpmf(np.nan_to_num(data), 1, A, B)
+    expected = np.where(np.isnan(data), 0, each).sum(axis=1)
+    np.testing.assert_allclose(LIKELIHOOD.prepare(data).log_marginal(), expected, atol=1e-12)
+
+
+def test_densities_sum_to_one():
+    family = LIKELIHOOD.prepare(np.array(list(itertools.product([0.0, 1.0], repeat=3))))
+    assert np.exp(family.log_marginal()).sum() == pytest.approx(1, rel=1e-12)
+    np.testing.assert_allclose(np.exp(family.log_table(THETA)).sum(axis=0), 1, rtol=1e-12)
+
+
+def test_log_prior_is_the_density_of_the_logit():
+    p = expit(THETA)
+    expected = (stats.beta.logpdf(p, A, B) + np.log(p * (1 - p))).sum(axis=1)
+    np.testing.assert_allclose(LIKELIHOOD.prepare(X).log_prior(THETA), expected, rtol=1e-9)
+
+
+def test_log_marginal_is_the_integral():
+    """Of f(x; theta) h(theta) over the logit, by quadrature of the family's own densities."""
+    family = Bernoulli(0.7, 1.4).prepare(np.array([[0.0], [1.0], [np.nan]]))
+
+    def integrand(theta):
+        theta = np.array([[theta]])
+        return np.exp(family.log_table(theta)[:, 0] + family.log_prior(theta))
+
+    value, error = integrate.quad_vec(integrand, -70, 70, epsabs=1e-12, points=[0.0])
+    assert error < 1e-8
+    np.testing.assert_allclose(np.log(value), family.log_marginal(), atol=1e-9)
+
+
+def test_log_marginal_is_the_mean_over_the_prior():
+    family = LIKELIHOOD.prepare(HOLED)
+    theta = LIKELIHOOD.sample_theta(20_000, 3, rng_for(301))
+    # Row 3 has f = 1, whatever theta.
+    assert mean_z(np.exp(family.log_table(theta)).T, np.exp(family.log_marginal())) < Z_LIMIT
+
+
+@DATA
+def test_bayes_rule(data):
+    """h(theta) f(x; theta) / f*(x) is Beta(a + x, b + 1 - x) for the observed entries."""
+    family = LIKELIHOOD.prepare(data)
+    log_posterior = (
+        family.log_prior(THETA)[None] + family.log_table(THETA) - family.log_marginal()[:, None]
+    )
+    for n in range(len(data)):
+        ones, zeros = counts(data, [n])
+        own = Bernoulli(A + ones, B + zeros).prepare(data)
+        np.testing.assert_allclose(log_posterior[n], own.log_prior(THETA), rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("data", "rows", "seed"),
+    [(X, [], 302), (X, [2], 303), (HOLED, [0, 1, 3, 4], 304)],
+    ids=["prior", "one row", "rows with holes"],
+)
+def test_draw_theta_is_the_posterior(data, rows, seed):
+    family = LIKELIHOOD.prepare(data)
+    sums = family.statistics(slice(0, 7))[rows].sum(axis=0)
+    theta = draws_of(family, sums, 20_000, seed)
+    ones, zeros = counts(data, rows)
+    assert moment_z(theta, logit_cumulants(A + ones, B + zeros)) < Z_LIMIT
+
+
+def test_sample_theta_and_sample_data():
+    rng = rng_for(305)
+    theta = LIKELIHOOD.sample_theta(20_000, 3, rng)
+    assert moment_z(theta, logit_cumulants(A, B)) < Z_LIMIT
+    x = LIKELIHOOD.sample_data(np.tile(THETA[0], (20_000, 1)), rng)
+    assert set(np.unique(x)) == {0.0, 1.0}
+    assert mean_z(x, expit(THETA[0])) < Z_LIMIT
+
+
+@DATA
+def test_protocol(data):
+    assert_keeps_the_protocol(LIKELIHOOD.prepare(data), THETA)
+
+
+def test_a_missing_entry_is_a_factor_left_out():
+    family = LIKELIHOOD.prepare(HOLED)
+    for n, row in enumerate(HOLED):
+        seen = ~np.isnan(row)
+        if not seen.any():
+            np.testing.assert_array_equal(family.log_table(THETA)[n], 0)
+            assert family.log_marginal()[n] == 0
+            continue
+        part = Bernoulli(A[seen], B[seen]).prepare(row[None, seen])
+        np.testing.assert_allclose(
+            family.log_table(THETA)[n], part.log_table(THETA[:, seen])[0], rtol=1e-13
+        )
+        np.testing.assert_allclose(family.log_marginal()[n], part.log_marginal()[0], rtol=1e-13)
+
+
+@DATA
+def test_large_data_are_not_copied(data, monkeypatch):
+    small = LIKELIHOOD.prepare(data)
+    monkeypatch.setattr(module, "LARGEST_COPY", 0)
+    large = LIKELIHOOD.prepare(data)
+    assert large._kept is None
+    assert_same_numbers(small, large, THETA)
+
+
+@pytest.mark.parametrize("value", [0.5, 2, -1, np.inf])
+def test_other_values_are_refused(value):
+    data = np.zeros((9, 4))
+    data[7, 3] = value
+    with pytest.raises(
+        ValueError, match=f"^X has {value} in column 3, row 7; the Bernoulli family"
+    ):
+        Bernoulli().prepare(data)
+
+
+def test_settings_are_refused():
+    with pytest.raises(ValueError, match=r"^a must be between 1e-08 and 1e\+12, got 0\.$"):
+        Bernoulli(a=0.0).prepare(X)
+    with pytest.raises(ValueError, match=r"^b must be a number or hold one for each of the 3"):
+        Bernoulli(b=[1.0, 2.0]).prepare(X)
+    with pytest.raises(ValueError, match=r"^b must be between"):
+        Bernoulli(b=-1.0).sample_theta(1, 2, rng_for(0))
+
+
+@pytest.mark.parametrize(("a", "b"), [(1e-3, 1e-3), (1e-8, 1e-8), (1e-3, 1e12), (1e12, 1e12)])
+def test_extreme_settings_give_finite_numbers(a, b):
+    likelihood = Bernoulli(a, b)
+    family = likelihood.prepare(HOLED)
+    sums = family.sums(np.arange(7) % 3, 5)
+    sums[4] = 1e6 * sums[0]
+    for theta in (family.draw_theta(sums, rng_for(1)), likelihood.sample_theta(50, 3, rng_for(2))):
+        for numbers in (theta, family.natural(theta), family.log_table(theta)):
+            assert np.isfinite(numbers).all()
+        assert np.isfinite(family.log_prior(theta)).all()
+        assert np.isin(likelihood.sample_data(theta, rng_for(3)), [0, 1]).all()
+    assert np.isfinite(family.log_marginal()).all()
+
+
+def test_tiny_shapes_still_have_the_right_law():
+    """p is then 0 or 1 to the last digit, yet its logit has its mean and variance."""
+    family = Bernoulli(1e-3, 2e-3).prepare(np.zeros((1, 1)))
+    theta = draws_of(family, np.array([0.0, 0.0]), 20_000, 306)
+    assert moment_z(theta, logit_cumulants([1e-3], [2e-3])) < Z_LIMIT
+    assert mean_z(expit(theta), np.array([1 / 3])) < Z_LIMIT
+
+
+def test_float32_is_refused_where_logits_are_large():
+    LIKELIHOOD.prepare(X).check_precision("float32")
+    Bernoulli(1e-4).prepare(X).check_precision("float64")
+    with pytest.raises(ValueError, match=r"may reach 3e\+04: use 'float64'"):
+        Bernoulli(1e-4).prepare(X).check_precision("float32")
+
+
+# ---- Joint tests ----
+
+JOINT, SKEW = Bernoulli([0.7, 1.5], [1.6, 0.8]), Bernoulli([0.5, 4.0], [4.0, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("n_components", "hidden"),
+    [(None, ()), (None, HIDDEN), (3, HIDDEN)],
+    ids=["infinite", "infinite with holes", "finite with holes"],
+)
+def test_joint_law(n_components, hidden):
+    setting = Setting(JOINT, expit, n_components=n_components, hidden=hidden)
+    assert geweke_z(setting, 3_000, 310) < Z_LIMIT
+
+
+class _OneTooMany(BernoulliFamily):
+    def draw_theta(self, sums, rng):
+        return super().draw_theta(sums + np.eye(self.n_statistics)[0], rng)
+
+
+def test_the_joint_law_rejects_a_count_too_many():
+    setting = Setting(bound_to(JOINT, _OneTooMany), expit, hidden=HIDDEN)
+    assert geweke_z(setting, 1_200, 311) > Z_LIMIT
+
+
+class _MarginalForgetsThePrior(BernoulliFamily):
+    def log_new(self):
+        return self.log_table(np.zeros((1, self.n_parameters)))[:, 0]
+
+
+class _MissingIsZero(BernoulliFamily):
+    def __init__(self, likelihood, X):
+        super().__init__(likelihood, np.nan_to_num(X))
+
+
+@pytest.mark.parametrize(
+    ("family", "likelihood", "stage", "hidden", "n_draws"),
+    [
+        (_MarginalForgetsThePrior, SKEW, "redraw_data", (), 2_000),
+        (_MissingIsZero, JOINT, "redraw_theta", HIDDEN, 500),
+    ],
+)
+def test_wrong_families_are_rejected(family, likelihood, stage, hidden, n_draws):
+    setting = Setting(bound_to(likelihood, family), expit, hidden=hidden)
+    assert invariance_z(setting, stage, n_draws, 320) > Z_LIMIT

@@ -1,0 +1,276 @@
+"""The Poisson family against SciPy, quadrature, sums over all x, and the joint tests."""
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from bhmc.likelihoods import bernoulli as columns_module
+from bhmc.likelihoods.poisson import Poisson, PoissonFamily, log_rising
+from tests.exact.alarm import Z_LIMIT, rng_for
+from tests.likelihoods.joint import (
+    HIDDEN,
+    Setting,
+    assert_keeps_the_protocol,
+    assert_same_numbers,
+    bound_to,
+    draws_of,
+    geweke_z,
+    invariance_z,
+    log_gamma_cumulants,
+    mean_z,
+    moment_z,
+)
+
+SHAPE, RATE = np.array([0.7, 2.5, 1.0]), np.array([0.2, 0.6, 3.0])
+LIKELIHOOD = Poisson(SHAPE, RATE)
+X = np.random.default_rng(0).poisson([3.0, 5.0, 0.7], (7, 3)).astype(float)
+HOLED = X.copy()
+HOLED[[0, 1, 3, 3, 3, 5], [0, 2, 0, 1, 2, 1]] = np.nan  # row 3 has no entry
+THETA = np.random.default_rng(1).normal(size=(4, 3))
+DATA = pytest.mark.parametrize("data", [X, HOLED], ids=["complete", "with holes"])
+
+
+def posterior(data, rows):
+    """Shape and rate of each column given some rows: the sum and the number of what is observed."""
+    return SHAPE + np.nansum(data[rows], axis=0), RATE + (~np.isnan(data[rows])).sum(axis=0)
+
+
+@DATA
+def test_log_table(data):
+    each = stats.poisson.logpmf(np.nan_to_num(data)[:, None], np.exp(THETA))
+    expected = np.where(np.isnan(data)[:, None], 0, each).sum(axis=2)
+    np.testing.assert_allclose(
+        LIKELIHOOD.prepare(data).log_table(THETA), expected, rtol=1e-10, atol=1e-12
+    )
+
+
+@DATA
+def test_log_marginal(data):
+    each = stats.nbinom.logpmf(np.nan_to_num(data), SHAPE, RATE / (RATE + 1))
+    expected = np.where(np.isnan(data), 0, each).sum(axis=1)
+    np.testing.assert_allclose(LIKELIHOOD.prepare(data).log_marginal(), expected, atol=1e-12)
+
+
+def test_densities_sum_to_one():
+    likelihood = Poisson(0.7, 0.9)
+    family = likelihood.prepare(np.arange(200.0)[:, None])
+    assert np.exp(family.log_marginal()).sum() == pytest.approx(1, rel=1e-12)
+    np.testing.assert_allclose(np.exp(family.log_table(THETA[:, :1])).sum(axis=0), 1, rtol=1e-12)
+
+
+def test_log_prior_is_the_density_of_the_logarithm():
+    expected = (stats.gamma.logpdf(np.exp(THETA), SHAPE, scale=1 / RATE) + THETA).sum(axis=1)
+    np.testing.assert_allclose(LIKELIHOOD.prepare(X).log_prior(THETA), expected, rtol=1e-10)
+
+
+def test_log_marginal_is_the_integral():
+    """Of f(x; theta) h(theta) over log lambda, by quadrature of the family's own densities."""
+    family = Poisson(0.7, 0.4).prepare(np.array([[0.0], [1.0], [6.0], [np.nan]]))
+
+    def integrand(theta):
+        theta = np.array([[theta]])
+        return np.exp(family.log_table(theta)[:, 0] + family.log_prior(theta))
+
+    value, error = integrate.quad_vec(integrand, -60, 6, epsabs=1e-12, points=[0.0, 2.0])
+    assert error < 1e-8
+    np.testing.assert_allclose(np.log(value), family.log_marginal(), atol=1e-9)
+
+
+def test_log_marginal_is_the_mean_over_the_prior():
+    family = LIKELIHOOD.prepare(HOLED)
+    theta = LIKELIHOOD.sample_theta(20_000, 3, rng_for(401))
+    # Row 3 has f = 1, whatever theta.
+    assert mean_z(np.exp(family.log_table(theta)).T, np.exp(family.log_marginal())) < Z_LIMIT
+
+
+@DATA
+def test_bayes_rule(data):
+    """h(theta) f(x; theta) / f*(x) is Gamma(shape + x, rate + 1) for the observed entries."""
+    family = LIKELIHOOD.prepare(data)
+    log_posterior = (
+        family.log_prior(THETA)[None] + family.log_table(THETA) - family.log_marginal()[:, None]
+    )
+    for n in range(len(data)):
+        shape, rate = posterior(data, [n])
+        each = stats.gamma.logpdf(np.exp(THETA), shape, scale=1 / rate) + THETA
+        np.testing.assert_allclose(log_posterior[n], each.sum(axis=1), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("data", "rows", "seed"),
+    [(X, [], 402), (X, [2], 403), (HOLED, [0, 1, 3, 4], 404)],
+    ids=["prior", "one row", "rows with holes"],
+)
+def test_draw_theta_is_the_posterior(data, rows, seed):
+    family = LIKELIHOOD.prepare(data)
+    sums = family.statistics(slice(0, 7))[rows].sum(axis=0)
+    theta = draws_of(family, sums, 20_000, seed)
+    shape, rate = posterior(data, rows)
+    assert moment_z(theta + np.log(rate), log_gamma_cumulants(shape)) < Z_LIMIT
+
+
+def test_sample_theta_and_sample_data():
+    rng = rng_for(405)
+    theta = LIKELIHOOD.sample_theta(20_000, 3, rng)
+    assert moment_z(theta + np.log(RATE), log_gamma_cumulants(SHAPE)) < Z_LIMIT
+    x = LIKELIHOOD.sample_data(np.tile(THETA[0], (20_000, 1)), rng)
+    assert moment_z(x, np.exp(THETA[[0, 0, 0]])) < Z_LIMIT  # all cumulants are lambda
+
+
+@DATA
+def test_protocol(data):
+    assert_keeps_the_protocol(LIKELIHOOD.prepare(data), THETA)
+
+
+def test_a_missing_entry_is_a_factor_left_out():
+    family = LIKELIHOOD.prepare(HOLED)
+    for n, row in enumerate(HOLED):
+        seen = ~np.isnan(row)
+        if not seen.any():
+            np.testing.assert_array_equal(family.log_table(THETA)[n], 0)
+            assert family.log_marginal()[n] == 0
+            continue
+        part = Poisson(SHAPE[seen], RATE[seen]).prepare(row[None, seen])
+        np.testing.assert_allclose(
+            family.log_table(THETA)[n], part.log_table(THETA[:, seen])[0], rtol=1e-12
+        )
+        np.testing.assert_allclose(family.log_marginal()[n], part.log_marginal()[0], rtol=1e-12)
+
+
+@DATA
+def test_large_data_are_not_copied(data, monkeypatch):
+    small = LIKELIHOOD.prepare(data)
+    monkeypatch.setattr(columns_module, "LARGEST_COPY", 0)
+    large = LIKELIHOOD.prepare(data)
+    assert large._kept is None
+    assert_same_numbers(small, large, THETA)
+
+
+@pytest.mark.parametrize("value", [0.5, -1, np.inf, 2e12])
+def test_other_values_are_refused(value):
+    data = np.zeros((9, 4))
+    data[7, 3] = value
+    with pytest.raises(
+        ValueError,
+        match=rf"^X has {value:.15g} in column 3, row 7; the Poisson family needs whole numbers",
+    ):
+        Poisson().prepare(data)
+
+
+def test_settings_are_refused():
+    with pytest.raises(ValueError, match=r"^shape must be between 1e-08 and 1e\+12, got 0\.$"):
+        Poisson(shape=0.0).prepare(X)
+    with pytest.raises(ValueError, match=r"^rate must be between"):
+        Poisson(rate=-1.0).sample_theta(1, 2, rng_for(0))
+    with pytest.raises(ValueError, match=r"^shape must be finite and above 0"):
+        Poisson.scaled_to(X, shape=0.0)
+
+
+def test_scaled_to():
+    """Prior means are column means; a column of zeros, or without entries, has rate 1."""
+    data = np.column_stack([HOLED, np.zeros(7), np.full(7, np.nan)])
+    scaled = Poisson.scaled_to(data, shape=2.0)
+    rate = np.append(2.0 / np.nanmean(HOLED, axis=0), [1.0, 1.0])
+    np.testing.assert_allclose(scaled.rate, rate, rtol=1e-12)
+    assert scaled.shape == 2.0
+    assert Poisson.scaled_to(data).shape == 1.0
+    assert np.isfinite(scaled.prepare(data).log_marginal()).all()
+
+
+@pytest.mark.parametrize(
+    ("shape", "rate"), [(1e-3, 1.0), (1e-8, 1e-6), (1e12, 1e12), (1e-3, 1e50), (1.0, 1e-50)]
+)
+def test_extreme_settings_give_finite_numbers(shape, rate):
+    likelihood, data = Poisson(shape, rate), HOLED.copy()
+    data[6], data[5, 0] = 1e6, 1e12
+    family = likelihood.prepare(data)
+    sums = family.sums(np.arange(7) % 3, 5)
+    for theta in (family.draw_theta(sums, rng_for(1)), likelihood.sample_theta(50, 3, rng_for(2))):
+        for numbers in (theta, family.natural(theta), family.log_table(theta)):
+            assert np.isfinite(numbers).all()
+        assert np.isfinite(family.log_prior(theta)).all()
+    assert np.isfinite(family.log_marginal()).all()
+
+
+def test_tiny_shapes_still_have_the_right_law():
+    """lambda is then too small for a double, yet its logarithm has its mean and variance."""
+    family = Poisson(1e-3, 2.0).prepare(np.zeros((1, 1)))
+    theta = draws_of(family, np.array([0.0, 0.0]), 20_000, 406)
+    assert moment_z(theta + np.log(2), log_gamma_cumulants([1e-3])) < Z_LIMIT
+
+
+@pytest.mark.parametrize("a", [1e-8, 0.3, 7.0, 1e6, 1e9, 1e12])
+def test_log_rising(a):
+    """The product a (a + 1) ... (a + x - 1), whatever the size of a."""
+    x = np.array([0.0, 1.0, 2.0, 50.0])
+    expected = [np.log(a + np.arange(count)).sum() for count in x]
+    np.testing.assert_allclose(log_rising(np.full(4, a), x), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_large_counts_keep_their_digits():
+    """Counts of a million beside a sharp lambda: log f to 1e-8."""
+    data = np.array([[1_000_000.0], [1_000_500.0]])
+    theta = np.log([[1_000_000.0], [1_001_000.0]])
+    expected = stats.poisson.logpmf(data, np.exp(theta).T)
+    np.testing.assert_allclose(Poisson().prepare(data).log_table(theta), expected, atol=1e-7)
+
+
+def test_rows_leave_sums_by_subtraction_only_where_that_is_exact():
+    assert LIKELIHOOD.prepare(X).subtracts_well
+    assert not Poisson().prepare(np.full((10_000, 1), 1e12)).subtracts_well
+
+
+def test_float32_is_refused_for_large_counts():
+    LIKELIHOOD.prepare(X).check_precision("float32")
+    family = Poisson().prepare(np.array([[3.0], [1e5]]))
+    family.check_precision("float64")
+    with pytest.raises(ValueError, match=r"may reach 1.25e\+06: use 'float64'"):
+        family.check_precision("float32")
+
+
+# ---- Joint tests ----
+
+JOINT, WIDE = Poisson([1.5, 2.5], [0.7, 1.2]), Poisson(0.7, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("n_components", "hidden"),
+    [(None, ()), (None, HIDDEN), (3, HIDDEN)],
+    ids=["infinite", "infinite with holes", "finite with holes"],
+)
+def test_joint_law(n_components, hidden):
+    setting = Setting(JOINT, np.exp, n_components=n_components, hidden=hidden)
+    assert geweke_z(setting, 3_000, 410) < Z_LIMIT
+
+
+class _OneTooMany(PoissonFamily):
+    def draw_theta(self, sums, rng):
+        return super().draw_theta(sums + np.eye(self.n_statistics)[0], rng)
+
+
+def test_the_joint_law_rejects_a_count_too_many():
+    setting = Setting(bound_to(JOINT, _OneTooMany), np.exp, hidden=HIDDEN)
+    assert geweke_z(setting, 1_200, 411) > Z_LIMIT
+
+
+class _MarginalAtThePriorMean(PoissonFamily):
+    def log_new(self):
+        mean = np.log(self._shape / self._rate)[None, :]
+        return self.log_table(mean)[:, 0] - self.log_base()
+
+
+class _MissingIsZero(PoissonFamily):
+    def __init__(self, likelihood, X):
+        super().__init__(likelihood, np.nan_to_num(X))
+
+
+@pytest.mark.parametrize(
+    ("family", "likelihood", "stage", "hidden", "n_draws"),
+    [
+        (_MarginalAtThePriorMean, WIDE, "redraw_data", (), 2_000),
+        (_MissingIsZero, JOINT, "redraw_theta", HIDDEN, 500),
+    ],
+)
+def test_wrong_families_are_rejected(family, likelihood, stage, hidden, n_draws):
+    setting = Setting(bound_to(likelihood, family), np.exp, hidden=hidden)
+    assert invariance_z(setting, stage, n_draws, 420) > Z_LIMIT

@@ -121,11 +121,11 @@ def rates_of(hyper: Hyper) -> Rates:
 
 def learning_of(hyper: Hyper, step: float = 0.0) -> Learning:
     """The kernels' view of what `hyper` wants learned."""
-    codes = (
+    alpha, gamma0, gamma = (
         value.code if isinstance(value, Prior) else (FIXED, 0.0, 0.0)
         for value in (hyper.alpha, hyper.gamma0, hyper.gamma)
     )
-    return Learning(*codes, step)
+    return Learning(alpha, gamma0, gamma, step)
 
 
 def whole_blocks(columns: int) -> int:

@@ -38,7 +38,7 @@ class Prior(ABC):
             value = getattr(self, field.name)
             if isinstance(value, bool) or not isinstance(value, int | float | np.number):
                 raise TypeError(f"{field.name} must be a number, got {value!r}.")
-            if not (math.isfinite(value) and self._allows(field.name, value)):
+            if not (math.isfinite(value) and self._allows(field.name, float(value))):
                 rule = "at least 0" if field.name == "low" else "above 0"
                 raise ValueError(f"{field.name} must be finite and {rule}, got {value!r}.")
 

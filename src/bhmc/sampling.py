@@ -238,7 +238,7 @@ class Chain:
                 self._make_room()
             elif code != _workspace.DONE:
                 founder = order[position - 1]
-                self._draw_new_theta(code, self._tiles.statistics_of(founder))
+                self._draw_new_theta(code, self._tiles.statistics_of(int(founder)))
                 if code < self._ws.log_f.shape[1]:
                     skip = 0 if self._literal else position
                     self._tiles.fill_column(code, self._natural[code], self._ws.log_f, skip)

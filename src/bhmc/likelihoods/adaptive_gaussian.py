@@ -139,6 +139,12 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
     Q - 2 mu0 s + n mu0^2.
     """
 
+    # Put in by `at`, in the coordinates y.
+    _m0: Floats
+    _typical: Floats
+    _strength: Floats
+    _shape: float
+
     def __init__(self, likelihood: AdaptiveGaussian, X: Floats):
         super().__init__(likelihood.free, X)
         self.n_shared = self._d + 2 * self._each + 1

@@ -129,6 +129,11 @@ class SharedGaussianFamily(Family):
         log f(x; theta) = sum_d o_d [ y_d m_d / v_d - m_d^2 / (2 v_d) ] + h(x).
     """
 
+    # Put in by `at`: mu0, sigma2 and sigma0 in these coordinates.
+    _m0: Floats
+    _v: Floats
+    _w: Floats
+
     def __init__(self, likelihood: SharedGaussian, X: Floats):
         self.n_rows, d = X.shape
         self._likelihood = likelihood

@@ -22,7 +22,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test exact bench bench-growth lint types format constraints clean check-python
+.PHONY: help setup demo test exact bench bench-growth heldout lint types format constraints clean check-python
 
 help: ## List the targets
 	@echo "Targets of this Makefile:"
@@ -73,6 +73,9 @@ bench-growth: setup ## Fit exponents of a sweep's time in rows, components, colu
 	@$(PIP_INSTALL) --no-build-isolation -e '.[plot]'
 	@echo "Measuring how a sweep grows; this takes some minutes."
 	@$(BIN)/python -m benchmarks.growth
+
+heldout: setup ## Compare families and priors by held-out density; takes some minutes
+	@$(BIN)/python -m benchmarks.heldout
 
 lint: setup ## Check style, formatting and the direction of imports
 	@echo "Checking style, formatting and the direction of imports."

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincc, gammainccinv, gammaln
 
+from bhmc._checks import check_vector
 from bhmc.likelihoods._protocol import Floats, Likelihood, slices
 from bhmc.likelihoods._slice import slice_draw
 from bhmc.likelihoods.free_gaussian import FreeGaussian, FreeGaussianFamily
@@ -36,7 +37,7 @@ class AdaptiveGaussian(Likelihood):
 
     and over all of them, learned,
 
-        mu0_d ~ N(0, 1)    typical_d ~ Gamma(1, 2), at least 0.02
+        mu0_d ~ N(0, 1)    typical_d ~ Gamma(1, 2), at least 0.02 and the rounding error
         strength_d ~ Gamma(1, 2), at least 0.02    shape ~ Gamma(2, 0.5), at least 1.
 
     A large shape makes the variances of all components alike; a large strength_d makes column d
@@ -52,19 +53,24 @@ class AdaptiveGaussian(Likelihood):
     location, scale : float or (d,), default=0.0, 1.0
         Middle and standard deviation of the columns. `BHMC` takes them from the data where the
         likelihood is given by name.
+    resolution : float or (d,), default=0.0
+        The steps in which the columns were recorded, 1 for whole numbers: rounding alone makes a
+        variance of resolution^2 / 12, and `typical` is no smaller.
     """
 
     covariance: str = "diagonal"
     location: ArrayLike = 0.0
     scale: ArrayLike = 1.0
+    resolution: ArrayLike = 0.0
 
     allows_missing = True
 
     @classmethod
     def scaled_to(cls, X: Floats, **settings) -> "AdaptiveGaussian":
-        """The family in the units of X: its column means and standard deviations."""
+        """The family in the units of X: its column means, standard deviations and resolutions."""
         free = FreeGaussian.scaled_to(X, **settings)
-        return cls(location=free.location, scale=free.scale, **settings)
+        resolution = np.array([_smallest_gap(column) for column in X.T])
+        return cls(location=free.location, scale=free.scale, resolution=resolution, **settings)
 
     def prepare(self, X: Floats) -> "AdaptiveGaussianFamily":
         """The family bound to X."""
@@ -85,12 +91,22 @@ class AdaptiveGaussian(Likelihood):
     def sample_shared(self, n_features: int, rng: np.random.Generator) -> Floats:
         """(mu0, typical, strength, shape) from their priors, typical in squared units of X."""
         location, scale = self.free.checked(n_features)
-        each = n_features if self.covariance == "diagonal" else 1
+        least = self.least_typical(n_features)
+        each = len(least)
         mu0 = location + scale * rng.standard_normal(n_features)
-        typical = _above(_SMALLEST_TYPICAL, _TYPICAL, each, rng) * scale[:each] ** 2
-        strength = _above(_SMALLEST_STRENGTH, _STRENGTH, each, rng)
-        shape = _above(_SMALLEST_SHAPE, _SHAPE, 1, rng)
+        typical = _gamma_above(least, *_TYPICAL, rng) * scale[:each] ** 2
+        strength = _gamma_above(np.full(each, _SMALLEST_STRENGTH), *_STRENGTH, rng)
+        shape = _gamma_above(np.array([_SMALLEST_SHAPE]), *_SHAPE, rng)
         return np.concatenate([mu0, typical, strength, shape])
+
+    def least_typical(self, n_features: int) -> Floats:
+        """(d,) or (1,): the least typical variance, in units of scale."""
+        _, scale = self.free.checked(n_features)
+        resolution = check_vector(self.resolution, n_features, "resolution")
+        least = (resolution / scale) ** 2 / 12
+        if self.covariance == "spherical":
+            least = least.mean(keepdims=True)
+        return np.maximum(least, _SMALLEST_TYPICAL)
 
     @property
     def free(self) -> FreeGaussian:
@@ -147,6 +163,7 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
 
     def __init__(self, likelihood: AdaptiveGaussian, X: Floats):
         super().__init__(likelihood.free, X)
+        self._least = likelihood.least_typical(self._d)
         self.n_shared = self._d + 2 * self._each + 1
 
     def at(self, shared: Floats) -> Self:
@@ -160,7 +177,7 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
 
     def start_shared(self) -> Floats:
         """mu0 at the location, a fifth of the variance within components, middling elsewhere."""
-        typical = _START["typical"] * self._scale[: self._each] ** 2
+        typical = np.maximum(_START["typical"], self._least) * self._scale[: self._each] ** 2
         strength = np.full(self._each, _START["strength"])
         return np.concatenate([self._location, typical, strength, [_START["shape"]]])
 
@@ -180,11 +197,14 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
         count = len(theta) * self._d / self._each
         squares = self._pooled((m - m0) ** 2 * inverse).sum(axis=0)
         strength = _gamma_above(
-            _SMALLEST_STRENGTH, _STRENGTH[0] + count / 2, _STRENGTH[1] + squares / 2, rng
+            np.full(self._each, _SMALLEST_STRENGTH),
+            _STRENGTH[0] + count / 2,
+            _STRENGTH[1] + squares / 2,
+            rng,
         )
         total = inverse.sum(axis=0)
         typical = _gamma_above(
-            _SMALLEST_TYPICAL,
+            self._least,
             _TYPICAL[0] + len(theta) * self._shape,
             _TYPICAL[1] + self._shape * total,
             rng,
@@ -260,18 +280,16 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
         return np.maximum(squares + self._pooled(self._m0 * (count * self._m0 - 2 * s)), 0.0)
 
 
-def _above(least: float, prior: tuple[float, float], size: int, rng) -> Floats:
-    """Gamma(shape, rate) draws that are at least `least`, by drawing again."""
-    drawn = rng.gamma(prior[0], 1 / prior[1], size)
-    while (drawn < least).any():
-        drawn = np.where(drawn < least, rng.gamma(prior[0], 1 / prior[1], size), drawn)
-    return drawn
+def _smallest_gap(column: Floats) -> float:
+    """The least distance between two different numbers of a column; 0 where all are equal."""
+    gaps = np.diff(np.unique(column[~np.isnan(column)]))
+    return float(gaps.min()) if len(gaps) else 0.0
 
 
-def _gamma_above(least: float, shape: float, rate: Floats, rng) -> Floats:
+def _gamma_above(least: Floats, shape: float, rate: Floats | float, rng) -> Floats:
     """Gamma(shape, rate) above `least`, by its distribution function; `least` where beyond it."""
     mass = gammaincc(shape, least * rate)
-    drawn = gammainccinv(shape, mass * (1 - rng.random(len(rate)))) / rate
+    drawn = gammainccinv(shape, mass * (1 - rng.random(len(least)))) / rate
     return np.where(mass > 0, np.maximum(drawn, least), least)
 
 

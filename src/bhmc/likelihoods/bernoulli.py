@@ -40,6 +40,17 @@ class Bernoulli(Likelihood):
 
     allows_missing = True
 
+    @classmethod
+    def scaled_to(cls, X: Floats) -> "Bernoulli":
+        """The family with its prior at the columns' own frequencies: a + b = 2, as if flat.
+
+        A flat prior expects ones and zeros alike, which makes a new component costly wherever ones
+        are rare.
+        """
+        ones, seen = np.nansum(X, axis=0), (~np.isnan(X)).sum(axis=0)
+        share = (ones + 0.5) / (seen + 1)
+        return cls(a=2 * share, b=2 * (1 - share))
+
     def prepare(self, X: Floats) -> "BernoulliFamily":
         """The family bound to X."""
         return BernoulliFamily(self, X)

@@ -59,7 +59,7 @@ def test_insects_and_birds(animals):
 def _run(X, groups, seed) -> _Watcher:
     rng = np.random.default_rng(seed)
     family = bhmc.likelihoods.Gaussian(sigma2=1.0, mu0=0.0, sigma0=1.0).prepare(X)
-    state = start_state(len(X), family, n_levels=N_LEVELS, hyper=HYPER, rng=rng)
+    state = start_state(family, n_levels=N_LEVELS, hyper=HYPER, rng=rng)
     watcher = _Watcher(groups)
     chain = Chain(state, family, "gibbs", rng)
     run(chain, n_warmup=N_WARMUP, n_draws=N_DRAWS, on_draw=watcher.on_draw)

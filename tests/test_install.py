@@ -239,7 +239,7 @@ def test_one_signature_a_kernel_and_nothing_compiled_after_warmup(tmp_path):
     assert not compiled_twice & set(run["signatures"])
     for name, count in run["signatures"].items():
         assert count == (0 if name in run["merged"] else 1), name
-    assert len(run["warm"]) < 45  # a few of them are Numba's own
+    assert len(run["warm"]) < 55  # a few of them are Numba's own
 
 
 def test_every_kernel_lives_in_one_file():

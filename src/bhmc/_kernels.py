@@ -595,7 +595,7 @@ def sum_all_mass(ws, rates):
 def sum_mass_of(ws, rates, k):
     """U_z[k] of every node, bottom-up: one column."""
     for level in range(ws.room[DEPTH], -1, -1):
-        scale = 1.0 if level == ws.room[DEPTH] else rates.alpha
+        scale = rates.alpha if level < ws.room[DEPTH] else 1.0
         for z in range(ws.level.shape[0]):
             if ws.level[z] == level:
                 u = scale * ws.beta[z, k]
@@ -1172,7 +1172,7 @@ def draw_weights(ws, rates, learning, literal, rng):
     """
     learned = learning.alpha[0] + learning.gamma0[0] + learning.gamma[0] > FIXED
     if learned:
-        count_customers(ws, rates, False, rng)
+        count_customers(ws, rates, not learned, rng)  # tables: a constant would compile it twice
         rates = draw_concentrations(ws, rates, learning, rng)
     if literal or not learned:
         count_customers(ws, rates, literal, rng)

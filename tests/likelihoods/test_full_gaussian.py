@@ -269,9 +269,7 @@ def test_units_do_not_matter():
     for family in (near, far):
         rng = np.random.default_rng(8)
         hyper = bhmc.Hyper(0.6, 1.2, 0.8)
-        chain = Chain(
-            start_state(60, family, n_levels=2, hyper=hyper, rng=rng), family, "gibbs", rng
-        )
+        chain = Chain(start_state(family, n_levels=2, hyper=hyper, rng=rng), family, "gibbs", rng)
         traces.append([])
         for _ in range(40):
             chain.sweep()

@@ -195,7 +195,7 @@ def test_a_chain_on_sparse_data_is_the_one_on_dense_data(sampler):
         rng = rng_for(7)
         family = Multinomial(0.5).prepare(form(data))
         hyper = Setting(LIKELIHOOD, np.exp).hyper
-        state = start_state(40, family, n_levels=2, hyper=hyper, rng=rng)
+        state = start_state(family, n_levels=2, hyper=hyper, rng=rng)
         chain = Chain(state, family, sampler, rng)
         for _ in range(20):
             chain.sweep()

@@ -115,7 +115,7 @@ class Family(ABC):
     def sums(self, components: NDArray, n_components: int) -> Floats:
         """(K, s): sums of t over the rows of each component."""
         sums = np.zeros((n_components, self.n_statistics))
-        for rows in slices(self.n_rows):
+        for rows in slices(self.n_rows, min(4096, max(1, 2**22 // self.n_statistics))):
             np.add.at(sums, components[rows], self.statistics(rows))
         return sums
 
@@ -139,6 +139,13 @@ def column_scales(X: Floats) -> tuple[Floats, Floats]:
     squares = np.sum([np.nansum((X[rows] - centre) ** 2, axis=0) for rows in parts], axis=0)
     constant = squares <= (1e-14 * np.abs(centre)) ** 2 * observed
     return centre, np.sqrt(np.where(constant, 1.0, squares / observed))
+
+
+def common_deviation(X: Floats) -> float:
+    """The root mean square of the standard deviations of the columns that vary; 1 if none does."""
+    varies = np.fmax.reduce(X, axis=0) > np.fmin.reduce(X, axis=0)
+    deviation = column_scales(X)[1][varies]
+    return float(np.sqrt(np.mean(deviation**2))) if len(deviation) else 1.0
 
 
 def slices(n: int, height: int = 4096) -> list[slice]:

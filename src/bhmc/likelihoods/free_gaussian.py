@@ -14,6 +14,7 @@ from bhmc.likelihoods._protocol import (
     Floats,
     Likelihood,
     column_scales,
+    common_deviation,
     has_missing,
     slices,
 )
@@ -71,8 +72,7 @@ class FreeGaussian(Likelihood):
         """
         mean, deviation = column_scales(X)
         if settings.get("covariance") == "spherical":
-            varies = np.fmax.reduce(X, axis=0) > np.fmin.reduce(X, axis=0)
-            deviation = float(np.sqrt(np.mean(deviation[varies] ** 2))) if varies.any() else 1.0
+            deviation = common_deviation(X)
         return cls(location=mean, scale=deviation, **settings)
 
     def prepare(self, X: Floats) -> "FreeGaussianFamily":

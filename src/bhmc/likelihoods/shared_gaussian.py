@@ -15,6 +15,7 @@ from bhmc.likelihoods._protocol import (
     Floats,
     Likelihood,
     column_scales,
+    common_deviation,
     has_missing,
     slices,
 )
@@ -67,7 +68,7 @@ class SharedGaussian(Likelihood):
         """The family in the units of X: its column means and standard deviations."""
         mean, deviation = column_scales(X)
         if settings.get("covariance") == "spherical":
-            deviation = float(np.sqrt(np.mean(deviation**2)))
+            deviation = common_deviation(X)
         return cls(location=mean, scale=deviation, **settings)
 
     def prepare(self, X: Floats) -> "SharedGaussianFamily":

@@ -216,7 +216,7 @@ def draw_weights(ws, rates, learning, literal, rng):
     the tables, with B integrated out. `literal` draws the weights from raw numbers of data instead
     of tables, as the published algorithm does.
     """
-    width, learned = ws.room[WIDTH], any(prior[0] != FIXED for prior in learning[:3])
+    width, learned = ws.room[WIDTH], any(prior[0] != FIXED for prior in learning)
     customers = np.empty(0)
     if learned:
         customers = _draw_customers(ws, rates, False, rng)
@@ -268,12 +268,12 @@ def _draw_concentrations(ws, rates, learning, customers, rng):
     for name, target in targets.items():
         prior, x = getattr(learning, name), getattr(rates, name)
         if prior[0] != FIXED:
-            rates = rates._replace(**{name: _redraw_rate(target, prior, x, learning.step, rng)})
+            rates = rates._replace(**{name: _redraw_rate(target, prior, x, rng)})
     return rates
 
 
-def _redraw_rate(target, prior, x, step, rng):
-    """x ~ prior(x) exp(target(x)) by a slice of log x (Neal 2003), or by a walk of `step`."""
+def _redraw_rate(target, prior, x, rng):
+    """x ~ prior(x) exp(target(x)) by a slice of log x (Neal 2003)."""
 
     def log_p(y):
         if not np.log(_SMALLEST_RATE) < y < np.log(_LARGEST_RATE):
@@ -282,10 +282,6 @@ def _redraw_rate(target, prior, x, step, rng):
         return -np.inf if log_density == -np.inf else y + log_density + target(np.exp(y))
 
     y = np.log(x)
-    if step:
-        normal = np.sqrt(-2 * np.log1p(-rng.random())) * np.cos(2 * np.pi * rng.random())
-        new = y + step * normal
-        return np.exp(new) if np.log1p(-rng.random()) < log_p(new) - log_p(y) else x
     level = log_p(y) + np.log1p(-rng.random())
     left = y - _SLICE_WIDTH * rng.random()
     right = left + _SLICE_WIDTH

@@ -56,8 +56,6 @@ class Learning(NamedTuple):
     alpha: tuple[int, float, float]
     gamma0: tuple[int, float, float]
     gamma: tuple[int, float, float]
-    step: float
-    """Of the paper's random walk, in the logarithm; 0: by slices, which need no step."""
 
 
 class Workspace(NamedTuple):
@@ -119,13 +117,13 @@ def rates_of(hyper: Hyper) -> Rates:
     )
 
 
-def learning_of(hyper: Hyper, step: float = 0.0) -> Learning:
+def learning_of(hyper: Hyper) -> Learning:
     """The kernels' view of what `hyper` wants learned."""
     alpha, gamma0, gamma = (
         value.code if isinstance(value, Prior) else (FIXED, 0.0, 0.0)
         for value in (hyper.alpha, hyper.gamma0, hyper.gamma)
     )
-    return Learning(alpha, gamma0, gamma, step)
+    return Learning(alpha, gamma0, gamma)
 
 
 def whole_blocks(columns: int) -> int:

@@ -94,32 +94,53 @@ class Setting:
         numbers: tuple[float, float, float] = (0.6, 1.2, 0.8),
         sigma2: float = 0.5,
     ):
-        self.n, self.n_levels = n, n_levels
+        self.n, self.n_levels, self.n_features = n, n_levels, 1
         self.hyper = bhmc.Hyper(*numbers, n_components)
         self.likelihood = bhmc.likelihoods.Gaussian(sigma2=sigma2, mu0=0.3, sigma0=1.5)
 
     def prior_draw(self, rng) -> tuple[bhmc.State, np.ndarray]:
-        return bhmc.sample_prior(
-            self.n, n_levels=self.n_levels, hyper=self.hyper, likelihood=self.likelihood, rng=rng
+        """Everything from the generative process."""
+        state, X = bhmc.sample_prior(
+            self.n,
+            n_levels=self.n_levels,
+            hyper=self.hyper,
+            likelihood=self.likelihood,
+            rng=rng,
+            n_features=self.n_features,
         )
+        return state, self.seen(X)
+
+    def new_data(self, state: bhmc.State, rng) -> np.ndarray:
+        """Fresh data given the state."""
+        return self.seen(bhmc.sample_data(state, likelihood=self.likelihood, rng=rng))
+
+    def seen(self, X: np.ndarray) -> np.ndarray:
+        """What a sampler sees of X; always the same entries."""
+        return X
 
     def chain(self, state, X, sampler, rng, **engine) -> Chain:
-        return Chain(state, self.likelihood.prepare(X), sampler, rng, **engine)
+        """A chain at `state`; concentrations with a prior are learned."""
+        family = self.likelihood.prepare(X)
+        return Chain(state, family, sampler, rng, learning=self.hyper, **engine)
+
+    def statistics(self, state: bhmc.State, X: np.ndarray) -> np.ndarray:
+        """What is compared."""
+        return statistics(state, X)
 
 
 def from_prior(setting: Setting, n_draws: int, rng) -> np.ndarray:
     """(n_draws, statistics) independent draws of the generative process."""
-    return np.array([statistics(*setting.prior_draw(rng)) for _ in range(n_draws)])
+    return np.array([setting.statistics(*setting.prior_draw(rng)) for _ in range(n_draws)])
 
 
 def from_sweeps(setting: Setting, sampler: str, n_draws: int, rng, **engine) -> np.ndarray:
     """(n_draws, statistics) along the chain sweep, new data, sweep, new data, ..."""
     state, X = setting.prior_draw(rng)
-    rows = np.empty((n_draws, len(STATISTICS)))
-    for t in range(n_draws):
+    rows = []
+    for _ in range(n_draws):
         chain = setting.chain(state, X, sampler, rng, **engine)
         chain.sweep()
         state = chain.state()
-        X = bhmc.sample_data(state, likelihood=setting.likelihood, rng=rng)
-        rows[t] = statistics(state, X)
-    return rows
+        X = setting.new_data(state, rng)
+        rows.append(setting.statistics(state, X))
+    return np.array(rows)

@@ -9,7 +9,7 @@ correlation. Pairing removes most of the noise: this is the sharpest test of the
 import numpy as np
 
 from tests.exact.alarm import z_of
-from tests.exact.geweke import Setting, statistics
+from tests.exact.geweke import Setting
 
 STAGES = ("redraw_data", "redraw_weights", "redraw_theta", "sweep")
 
@@ -21,6 +21,16 @@ def paired_z(setting: Setting, sampler: str, stage: str, n_draws: int, rng, **en
         state, X = setting.prior_draw(rng)
         chain = setting.chain(state, X, sampler, rng, **engine)
         getattr(chain, stage)()
-        changes.append(statistics(chain.state(), X) - statistics(state, X))
+        changes.append(setting.statistics(chain.state(), X) - setting.statistics(state, X))
     changes = np.array(changes)
     return z_of(changes.mean(axis=0), changes.std(axis=0, ddof=1) / np.sqrt(n_draws))
+
+
+def with_family(likelihood, family):
+    """`likelihood` that is bound to data by another class: a deliberately wrong family."""
+
+    class Wrong(type(likelihood)):
+        def prepare(self, X):
+            return family(self, X)
+
+    return Wrong(**vars(likelihood))

@@ -5,9 +5,7 @@ import numpy as np
 import bhmc
 from bhmc.likelihoods import AdaptiveGaussian, SharedGaussian
 from bhmc.priors import Beta, Gamma, InverseGamma, Uniform
-from bhmc.sampling import Chain
 from tests.exact import geweke
-from tests.exact.alarm import z_of
 
 # Statistics that join a concentration with what depends on it: alone it may pass where a joint
 # draw is wrong.
@@ -81,26 +79,14 @@ class Learned(geweke.Setting):
         self.likelihood = likelihood or self.likelihood
         self.n_features, self.holes = n_features, holes
 
-    def prior_draw(self, rng):
-        state, X = bhmc.sample_prior(
-            self.n,
-            n_levels=self.n_levels,
-            hyper=self.hyper,
-            likelihood=self.likelihood,
-            rng=rng,
-            n_features=self.n_features,
-        )
-        return state, self.with_holes(X)
-
-    def with_holes(self, X):
+    def seen(self, X):
         if self.holes:
             X = X.copy()
             X[1, 0] = X[2, -1] = X[4, :] = np.nan
         return X
 
-    def chain(self, state, X, sampler, rng, **engine) -> Chain:
-        family = self.likelihood.prepare(X)
-        return Chain(state, family, sampler, rng, learning=self.hyper, **engine)
+    def statistics(self, state, X):
+        return statistics(state, X)
 
 
 FAMILIES = {
@@ -108,33 +94,3 @@ FAMILIES = {
     for name, family in (("shared", SharedGaussian), ("adaptive", AdaptiveGaussian))
     for covariance in ("diagonal", "spherical")
 }
-
-
-def paired_z(setting: Learned, sampler: str, stage: str, n_draws: int, rng, **engine) -> np.ndarray:
-    """z per statistic of its change under one application of `stage` to exact draws."""
-    changes = []
-    for _ in range(n_draws):
-        state, X = setting.prior_draw(rng)
-        chain = setting.chain(state, X, sampler, rng, **engine)
-        getattr(chain, stage)()
-        changes.append(statistics(chain.state(), X) - statistics(state, X))
-    changes = np.array(changes)
-    return z_of(changes.mean(axis=0), changes.std(axis=0, ddof=1) / np.sqrt(n_draws))
-
-
-def from_prior(setting: Learned, n_draws: int, rng) -> np.ndarray:
-    """(n_draws, statistics) independent draws of the generative process."""
-    return np.array([statistics(*setting.prior_draw(rng)) for _ in range(n_draws)])
-
-
-def from_sweeps(setting: Learned, sampler: str, n_draws: int, rng, **engine) -> np.ndarray:
-    """(n_draws, statistics) along the chain sweep, new data, sweep, new data, ..."""
-    state, X = setting.prior_draw(rng)
-    rows = []
-    for _ in range(n_draws):
-        chain = setting.chain(state, X, sampler, rng, **engine)
-        chain.sweep()
-        state = chain.state()
-        X = setting.with_holes(bhmc.sample_data(state, likelihood=setting.likelihood, rng=rng))
-        rows.append(statistics(state, X))
-    return np.array(rows)

@@ -9,7 +9,9 @@ from bhmc.likelihoods.adaptive_gaussian import AdaptiveGaussianFamily
 from bhmc.likelihoods.shared_gaussian import SharedGaussianFamily
 from tests.exact import alarm
 from tests.exact.alarm import Z_LIMIT, rng_for, z_scores
-from tests.exact.learned import FAMILIES, PRIORS, Learned, from_prior, from_sweeps, paired_z
+from tests.exact.geweke import from_prior, from_sweeps
+from tests.exact.invariance import paired_z, with_family
+from tests.exact.learned import FAMILIES, PRIORS, Learned
 from tests.mutants.mutants import build
 
 FIXED = bhmc.Hyper(0.6, 1.2, 0.8)
@@ -122,12 +124,8 @@ class _OneComponentMore(AdaptiveGaussianFamily):
 def test_wrong_families_are_rejected(wrong, stage, monkeypatch):
     monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
     kind = SharedGaussian if issubclass(wrong, SharedGaussianFamily) else AdaptiveGaussian
-
-    class Wrong(kind):
-        def prepare(self, X):
-            return wrong(self, X)
-
-    setting = Learned(FIXED, Wrong(location=0.3, scale=1.2), n=5, n_levels=2, n_features=2)
+    family = with_family(kind(location=0.3, scale=1.2), wrong)
+    setting = Learned(FIXED, family, n=5, n_levels=2, n_features=2)
     z = paired_z(setting, "gibbs", stage, 2 * N_DRAWS, rng_for(76))
     print(f"{wrong.__name__}: |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() > Z_LIMIT

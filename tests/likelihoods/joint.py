@@ -12,8 +12,9 @@ from scipy import sparse
 from scipy.special import polygamma, psi
 
 import bhmc
-from bhmc.sampling import Chain
+from tests.exact import alarm, geweke
 from tests.exact.alarm import rng_for, z_of
+from tests.exact.invariance import paired_z
 
 STATISTICS = (
     "x in column 0",
@@ -42,7 +43,7 @@ N_BATCHES = 60
 HIDDEN = ((0, 0), (1, 1), (2, 0), (2, 1), (4, 1))
 
 
-class Setting:
+class Setting(geweke.Setting):
     """A small model in which every event is common, with a likelihood of the caller's."""
 
     def __init__(
@@ -54,27 +55,14 @@ class Setting:
         hidden: tuple[tuple[int, int], ...] = (),
         is_sparse: bool = False,
     ):
+        super().__init__(n_components, n_levels=2)
         self.likelihood, self.measure, self.n_features = likelihood, measure, n_features
-        self.n, self.n_levels = 6, 2
-        self.hyper = bhmc.Hyper(0.6, 1.2, 0.8, n_components)
         self._hidden, self._is_sparse = hidden, is_sparse
 
-    def prior_draw(self, rng):
-        state, X = bhmc.sample_prior(
-            self.n,
-            n_levels=self.n_levels,
-            hyper=self.hyper,
-            likelihood=self.likelihood,
-            rng=rng,
-            n_features=self.n_features,
-        )
-        return state, self._seen(X)
-
-    def new_data(self, state, rng):
-        return self._seen(bhmc.sample_data(state, likelihood=self.likelihood, rng=rng))
-
-    def chain(self, state, X, rng, sampler="gibbs") -> Chain:
-        return Chain(state, self.likelihood.prepare(X), sampler, rng)
+    def seen(self, X):
+        for entry in self._hidden:
+            X[entry] = np.nan
+        return sparse.csr_array(X) if self._is_sparse else X
 
     def statistics(self, state, X) -> np.ndarray:
         """The numbers named in STATISTICS; a hidden entry counts as 0."""
@@ -107,24 +95,12 @@ class Setting:
             ]
         )
 
-    def _seen(self, X):
-        for entry in self._hidden:
-            X[entry] = np.nan
-        return sparse.csr_array(X) if self._is_sparse else X
-
 
 def geweke_z(setting: Setting, n_draws: int, seed: int) -> float:
     """Largest |z| between independent prior draws and sweeps that take turns with new data."""
     rng = rng_for(seed)
-    prior = np.array([setting.statistics(*setting.prior_draw(rng)) for _ in range(n_draws)])
-    chain = np.empty((n_draws, len(STATISTICS)))
-    state, X = setting.prior_draw(rng)
-    for t in range(n_draws):
-        one = setting.chain(state, X, rng)
-        one.sweep()
-        state = one.state()
-        X = setting.new_data(state, rng)
-        chain[t] = setting.statistics(state, X)
+    prior = geweke.from_prior(setting, n_draws, rng)
+    chain = geweke.from_sweeps(setting, "gibbs", n_draws, rng)
     return _largest(_joint_z(prior, chain), "joint test")
 
 
@@ -133,26 +109,10 @@ def invariance_z(setting: Setting, stage: str, n_draws: int, seed: int) -> float
 
     For wrong families only, which chance cannot fail: these are not counted as checks.
     """
-    rng = rng_for(seed)
-    changes = np.empty((n_draws, len(STATISTICS)))
-    for t in range(n_draws):
-        state, X = setting.prior_draw(rng)
-        one = setting.chain(state, X, rng)
-        getattr(one, stage)()
-        changes[t] = setting.statistics(one.state(), X) - setting.statistics(state, X)
-    error = changes.std(axis=0, ddof=1) / np.sqrt(n_draws)
-    varies = error > 0
-    return _largest(changes.mean(axis=0)[varies] / error[varies], stage)
-
-
-def bound_to(likelihood, family):
-    """`likelihood` whose family is another class: a deliberately wrong one."""
-
-    class Wrong(type(likelihood)):
-        def prepare(self, X):
-            return family(self, X)
-
-    return Wrong(**vars(likelihood))
+    counted = alarm.checks_made
+    z = paired_z(setting, "gibbs", stage, n_draws, rng_for(seed))
+    alarm.checks_made = counted
+    return _largest(z, stage)
 
 
 def moment_z(draws: np.ndarray, cumulants) -> float:

@@ -7,8 +7,8 @@ or nearly so: where variances are inverse gamma, plain moments of x and theta ne
 import numpy as np
 
 import bhmc
-from bhmc.sampling import Chain
-from tests.exact.alarm import N_BATCHES, rng_for, z_of, z_scores
+from tests.exact import geweke
+from tests.exact.alarm import N_BATCHES, rng_for, z_scores
 
 STATISTICS = (
     "x, first column",
@@ -90,28 +90,17 @@ def statistics(state: bhmc.State, X: np.ndarray, means: np.ndarray, covariances:
     )
 
 
-class Setting:
+class Setting(geweke.Setting):
     """Six data of two columns; `moments` gives (K, 2) means and (K, 2, 2) covariances of theta."""
 
     def __init__(self, likelihood, moments, n_components: int | None = None, gaps: bool = False):
-        self.likelihood, self.moments, self.gaps = likelihood, moments, gaps
         # Components are born often: errors of f* show in nothing else.
-        self.hyper = bhmc.Hyper(0.6, 2.5, 1.5, n_components)
-
-    def prior_draw(self, rng):
-        state, X = bhmc.sample_prior(
-            6, n_levels=2, hyper=self.hyper, likelihood=self.likelihood, rng=rng, n_features=2
-        )
-        return state, self.seen(X)
-
-    def new_data(self, state, rng):
-        return self.seen(bhmc.sample_data(state, likelihood=self.likelihood, rng=rng))
+        super().__init__(n_components, n_levels=2, numbers=(0.6, 2.5, 1.5))
+        self.likelihood, self.n_features = likelihood, 2
+        self.moments, self.gaps = moments, gaps
 
     def seen(self, X):
         return np.where(GAPS, np.nan, X) if self.gaps else X
-
-    def chain(self, state, X, rng) -> Chain:
-        return Chain(state, self.likelihood.prepare(X), "gibbs", rng)
 
     def statistics(self, state, X):
         return statistics(state, X, *self.moments(state.theta))
@@ -123,41 +112,14 @@ def joint_z(setting: Setting, n_draws: int, seed: int) -> np.ndarray:
     A wide component begets wide data, and these a wide component: some 30 sweeps pass until that is
     forgotten. So the chain starts from the prior for every batch, and batches are independent.
     """
-    rng, rows = rng_for(seed), []
-    prior = np.array([setting.statistics(*setting.prior_draw(rng)) for _ in range(n_draws)])
-    for _ in range(N_BATCHES):
-        state, X = setting.prior_draw(rng)
-        for _ in range(n_draws // N_BATCHES):
-            chain = setting.chain(state, X, rng)
-            chain.sweep()
-            state = chain.state()
-            X = setting.new_data(state, rng)
-            rows.append(setting.statistics(state, X))
-    return z_scores(prior, np.array(rows))
-
-
-def paired_z(setting: Setting, stage: str, n_draws: int, seed: int) -> np.ndarray:
-    """Invariance test: z per statistic of its change under one stage, over independent draws."""
-    rng, changes = rng_for(seed), []
-    for _ in range(n_draws):
-        state, X = setting.prior_draw(rng)
-        chain = setting.chain(state, X, rng)
-        getattr(chain, stage)()
-        changes.append(setting.statistics(chain.state(), X) - setting.statistics(state, X))
-    changes = np.array(changes)
-    return z_of(changes.mean(axis=0), changes.std(axis=0, ddof=1) / np.sqrt(n_draws))
+    rng = rng_for(seed)
+    prior = geweke.from_prior(setting, n_draws, rng)
+    batches = [
+        geweke.from_sweeps(setting, "gibbs", n_draws // N_BATCHES, rng) for _ in range(N_BATCHES)
+    ]
+    return z_scores(prior, np.concatenate(batches))
 
 
 def table(z: np.ndarray) -> str:
     """One line per statistic."""
     return "\n".join(f"{name:<40}{value:7.1f}" for name, value in zip(STATISTICS, z, strict=True))
-
-
-def with_family(likelihood, family):
-    """The same setting, bound to data by another class: a deliberately wrong family."""
-
-    class Wrong(type(likelihood)):
-        def prepare(self, X):
-            return family(self, X)
-
-    return Wrong(**vars(likelihood))

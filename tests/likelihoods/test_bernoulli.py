@@ -10,12 +10,12 @@ from scipy.special import expit
 from bhmc.likelihoods import bernoulli as module
 from bhmc.likelihoods.bernoulli import Bernoulli, BernoulliFamily
 from tests.exact.alarm import Z_LIMIT, rng_for
+from tests.exact.invariance import with_family
 from tests.likelihoods.joint import (
     HIDDEN,
     Setting,
     assert_keeps_the_protocol,
     assert_same_numbers,
-    bound_to,
     draws_of,
     geweke_z,
     invariance_z,
@@ -223,7 +223,7 @@ class _OneTooMany(BernoulliFamily):
 
 
 def test_the_joint_law_rejects_a_count_too_many():
-    setting = Setting(bound_to(JOINT, _OneTooMany), expit, hidden=HIDDEN)
+    setting = Setting(with_family(JOINT, _OneTooMany), expit, hidden=HIDDEN)
     assert geweke_z(setting, 1_200, 311) > Z_LIMIT
 
 
@@ -245,5 +245,5 @@ class _MissingIsZero(BernoulliFamily):
     ],
 )
 def test_wrong_families_are_rejected(family, likelihood, stage, hidden, n_draws):
-    setting = Setting(bound_to(likelihood, family), expit, hidden=hidden)
+    setting = Setting(with_family(likelihood, family), expit, hidden=hidden)
     assert invariance_z(setting, stage, n_draws, 320) > Z_LIMIT

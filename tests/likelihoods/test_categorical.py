@@ -10,12 +10,12 @@ from bhmc.likelihoods import categorical as module
 from bhmc.likelihoods.bernoulli import Bernoulli
 from bhmc.likelihoods.categorical import Categorical, CategoricalFamily
 from tests.exact.alarm import Z_LIMIT, rng_for
+from tests.exact.invariance import with_family
 from tests.likelihoods.joint import (
     HIDDEN,
     Setting,
     assert_keeps_the_protocol,
     assert_same_numbers,
-    bound_to,
     draws_of,
     geweke_z,
     invariance_z,
@@ -292,7 +292,7 @@ class _OneTooMany(CategoricalFamily):
 
 
 def test_the_joint_law_rejects_a_count_too_many():
-    setting = Setting(bound_to(JOINT, _OneTooMany), last_probabilities, hidden=HIDDEN)
+    setting = Setting(with_family(JOINT, _OneTooMany), last_probabilities, hidden=HIDDEN)
     assert geweke_z(setting, 1_200, 511) > Z_LIMIT
 
 
@@ -323,5 +323,5 @@ class _ConcentrationIsOne(CategoricalFamily):
     ],
 )
 def test_wrong_families_are_rejected(family, likelihood, stage, hidden, n_draws):
-    setting = Setting(bound_to(likelihood, family), last_probabilities, hidden=hidden)
+    setting = Setting(with_family(likelihood, family), last_probabilities, hidden=hidden)
     assert invariance_z(setting, stage, n_draws, 520) > Z_LIMIT

@@ -12,8 +12,9 @@ from bhmc.likelihoods import free_gaussian as module
 from bhmc.likelihoods._protocol import slices
 from bhmc.likelihoods.free_gaussian import FreeGaussian, FreeGaussianFamily
 from bhmc.sampling import Chain, start_state
-from tests.exact.alarm import T_LIMIT, Z_LIMIT
-from tests.likelihoods.joint_gaussian import Setting, joint_z, paired_z, table, with_family
+from tests.exact.alarm import T_LIMIT, Z_LIMIT, rng_for
+from tests.exact.invariance import paired_z, with_family
+from tests.likelihoods.joint_gaussian import Setting, joint_z, table
 
 SHAPE, NOISE, STRENGTH = 1.7, 0.6, 0.4
 KINDS = ("diagonal", "spherical")
@@ -555,13 +556,13 @@ def _wide(family):
     ],
 )
 def test_wrong_family_is_rejected(family, stage, kind):
-    z = paired_z(setting(kind, family=family), stage, 1_000, seed=72)
+    z = paired_z(setting(kind, family=family), "gibbs", stage, 1_000, rng_for(72))
     print(f"{family.__name__}, {kind}: largest |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() > Z_LIMIT, table(z)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_sweep_leaves_the_joint_law_alone(kind):
-    z = paired_z(setting(kind), "sweep", 1_500, seed=73)
+    z = paired_z(setting(kind), "gibbs", "sweep", 1_500, rng_for(73))
     print(f"FreeGaussian {kind}, one sweep: largest |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() < Z_LIMIT, table(z)

@@ -12,8 +12,9 @@ from bhmc.likelihoods import full_gaussian as module
 from bhmc.likelihoods._protocol import slices
 from bhmc.likelihoods.full_gaussian import FullGaussian, FullGaussianFamily
 from bhmc.sampling import Chain, start_state
-from tests.exact.alarm import T_LIMIT, Z_LIMIT
-from tests.likelihoods.joint_gaussian import Setting, joint_z, paired_z, table, with_family
+from tests.exact.alarm import T_LIMIT, Z_LIMIT, rng_for
+from tests.exact.invariance import paired_z, with_family
+from tests.likelihoods.joint_gaussian import Setting, joint_z, table
 
 LAM = 0.4
 SIGMA0 = np.array([[2.0, 0.6, -0.3], [0.6, 1.0, 0.2], [-0.3, 0.2, 0.5]])
@@ -549,12 +550,12 @@ class _CountsPairsOnce(FullGaussianFamily):
     ],
 )
 def test_wrong_family_is_rejected(family, stage):
-    z = paired_z(setting(family=family), stage, 1_000, seed=82)
+    z = paired_z(setting(family=family), "gibbs", stage, 1_000, rng_for(82))
     print(f"{family.__name__}: largest |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() > Z_LIMIT, table(z)
 
 
 def test_one_sweep_leaves_the_joint_law_alone():
-    z = paired_z(setting(), "sweep", 1_500, seed=83)
+    z = paired_z(setting(), "gibbs", "sweep", 1_500, rng_for(83))
     print(f"FullGaussian, one sweep: largest |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() < Z_LIMIT, table(z)

@@ -10,11 +10,11 @@ from bhmc.likelihoods import multinomial as module
 from bhmc.likelihoods.multinomial import Multinomial, MultinomialFamily
 from bhmc.sampling import Chain, start_state
 from tests.exact.alarm import Z_LIMIT, rng_for
+from tests.exact.invariance import with_family
 from tests.likelihoods.joint import (
     Setting,
     assert_keeps_the_protocol,
     assert_same_numbers,
-    bound_to,
     draws_of,
     geweke_z,
     invariance_z,
@@ -286,7 +286,7 @@ class _OneTooMany(MultinomialFamily):
 
 
 def test_the_joint_law_rejects_a_count_too_many():
-    setting = Setting(bound_to(JOINT, _OneTooMany), np.exp, n_features=3, is_sparse=True)
+    setting = Setting(with_family(JOINT, _OneTooMany), np.exp, n_features=3, is_sparse=True)
     assert geweke_z(setting, 1_200, 611) > Z_LIMIT
 
 
@@ -315,5 +315,5 @@ class _SumsCountColumns(MultinomialFamily):
     ],
 )
 def test_wrong_families_are_rejected(family, likelihood, stage, n_draws):
-    setting = Setting(bound_to(likelihood, family), np.exp, 3, is_sparse=True)
+    setting = Setting(with_family(likelihood, family), np.exp, 3, is_sparse=True)
     assert invariance_z(setting, stage, n_draws, 620) > Z_LIMIT

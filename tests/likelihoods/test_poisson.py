@@ -7,12 +7,12 @@ from scipy import integrate, stats
 from bhmc.likelihoods import bernoulli as columns_module
 from bhmc.likelihoods.poisson import Poisson, PoissonFamily, log_rising
 from tests.exact.alarm import Z_LIMIT, rng_for
+from tests.exact.invariance import with_family
 from tests.likelihoods.joint import (
     HIDDEN,
     Setting,
     assert_keeps_the_protocol,
     assert_same_numbers,
-    bound_to,
     draws_of,
     geweke_z,
     invariance_z,
@@ -249,7 +249,7 @@ class _OneTooMany(PoissonFamily):
 
 
 def test_the_joint_law_rejects_a_count_too_many():
-    setting = Setting(bound_to(JOINT, _OneTooMany), np.exp, hidden=HIDDEN)
+    setting = Setting(with_family(JOINT, _OneTooMany), np.exp, hidden=HIDDEN)
     assert geweke_z(setting, 1_200, 411) > Z_LIMIT
 
 
@@ -272,5 +272,5 @@ class _MissingIsZero(PoissonFamily):
     ],
 )
 def test_wrong_families_are_rejected(family, likelihood, stage, hidden, n_draws):
-    setting = Setting(bound_to(likelihood, family), np.exp, hidden=hidden)
+    setting = Setting(with_family(likelihood, family), np.exp, hidden=hidden)
     assert invariance_z(setting, stage, n_draws, 420) > Z_LIMIT

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from bhmc.likelihoods import Gaussian
 from bhmc.likelihoods.gaussian import GaussianFamily
 from tests.exact.alarm import Z_LIMIT, rng_for
 from tests.exact.geweke import Setting
-from tests.exact.invariance import paired_z
+from tests.exact.invariance import paired_z, with_family
 
 SETTING = {"n": 5, "n_levels": 2, "sigma2": 0.3}
 
@@ -63,11 +62,7 @@ def test_true_family_is_accepted(stage):
 
 
 def _largest_z(family, stage) -> float:
-    class Wrong(Gaussian):
-        def prepare(self, X):
-            return family(self, X)
-
     setting = Setting(**SETTING)
-    setting.likelihood = Wrong(**vars(setting.likelihood))
+    setting.likelihood = with_family(setting.likelihood, family)
     z = paired_z(setting, "gibbs", stage, 3_000, rng_for(61))
     return float(np.abs(z).max())

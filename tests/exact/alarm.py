@@ -56,6 +56,19 @@ def z_scores(exact: np.ndarray, chain: np.ndarray) -> np.ndarray:
     return z_of(chain[:usable].mean(axis=0) - exact.mean(axis=0), np.sqrt(variance))
 
 
+def z_of_chain(chain: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """z per column: means of correlated rows `chain` against an exact mean and variance of a row.
+
+    Batch means only say how many rows are worth one independent row. The spread of a rare event
+    that was seen too seldom would be too small with them.
+    """
+    usable = len(chain) // N_BATCHES * N_BATCHES
+    batches = chain[:usable].reshape(N_BATCHES, -1, chain.shape[1]).mean(axis=1)
+    seen = np.maximum(chain[:usable].var(axis=0), 1e-300)
+    worth = np.maximum(batches.var(axis=0, ddof=1) * (usable / N_BATCHES) / seen, 1.0)
+    return z_of(chain[:usable].mean(axis=0) - mean, np.sqrt(variance * worth / usable))
+
+
 def chi_square_p(visits: np.ndarray, probabilities: np.ndarray, least: float = 5.0) -> float:
     """P value of independent visit counts against exact probabilities, unvisited states included.
 

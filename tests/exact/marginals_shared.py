@@ -1,0 +1,111 @@
+"""p(X | c) of the families whose components share learned numbers: quadrature over those.
+
+As `tests.exact.marginals`: written from the definitions, to judge the families. In the coordinates
+y = (x - location) / scale, of three rows and two columns with one entry missing. The factor 1 /
+scale of each entry is the same for all c, and left out.
+"""
+
+import numpy as np
+from scipy import stats
+from scipy.special import gammaln, roots_hermitenorm, roots_laguerre, roots_legendre
+
+from bhmc.likelihoods import AdaptiveGaussian, SharedGaussian
+from tests.exact.marginals import NUMBERS, Case, groups
+
+LOCATION = np.array([0.2, -0.1])
+SCALES = {"diagonal": np.array([1.2, 0.7]), "spherical": np.array([0.9, 0.9])}
+
+
+def _columns(covariance: str) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(rows that are seen, their y) of both columns."""
+    y = (NUMBERS - LOCATION) / SCALES[covariance]
+    return [(rows, y[rows, d]) for d in range(2) for rows in [np.flatnonzero(~np.isnan(y[:, d]))]]
+
+
+def _log_mean(log_f: np.ndarray, *weights: np.ndarray) -> np.ndarray:
+    """log E[f] over the last axes of log_f, one for each of the weights."""
+    highest = log_f.max()
+    f = np.exp(log_f - highest)
+    for w in reversed(weights):
+        f = f @ w
+    return np.log(f) + highest
+
+
+def shared_gaussian(covariance: str, size: int = 60) -> Case:
+    """A column is normal given sigma2 and sigma0: sigma2 I + sigma0 [c_i = c_j] + 1.
+
+    The last 1 is the variance of mu0. sigma2 and sigma0 by Gauss-Legendre over their distribution
+    functions.
+    """
+    noise, spread = (2.0, 0.5), (1.5, 0.8)
+    u, w = roots_legendre(size)
+    u, w = (u + 1) / 2, w / 2
+    sigma2, sigma0 = (stats.invgamma.ppf(u, shape, scale=scale) for shape, scale in (noise, spread))
+
+    def log_column(c, rows, y):
+        """(sigma2, sigma0): log density of a column."""
+        same = np.equal.outer(np.array(c)[rows], np.array(c)[rows])
+        cov = sigma2[:, None, None, None] * np.eye(len(y)) + sigma0[:, None, None] * same + 1.0
+        whole = np.linalg.solve(cov, np.broadcast_to(y[:, None], (*cov.shape[:3], 1)))[..., 0]
+        return -0.5 * (whole @ y + np.linalg.slogdet(2 * np.pi * cov)[1])
+
+    def log_p_data(c):
+        each = [log_column(c, *column) for column in _columns(covariance)]
+        if covariance == "spherical":
+            each = [sum(each)]
+        return float(sum(_log_mean(log_f, w, w) for log_f in each))
+
+    likelihood = SharedGaussian(covariance, LOCATION, SCALES[covariance], *noise, *spread)
+    return Case(likelihood, NUMBERS, log_p_data)
+
+
+def log_t(columns: list[np.ndarray], typical, strength, shape) -> np.ndarray:
+    """log density of Student t with 2 shape degrees of freedom, at all numbers of `columns`.
+
+    Its scale has a block typical (I + 1 1' / strength) for every column, whose numbers are in the
+    last axis of an array: v ~ IG(shape, shape typical) and m_d ~ N(0, v / strength) integrated out.
+    """
+    n = np.array([column.shape[-1] for column in columns])
+    rest = sum(
+        (y**2).sum(axis=-1) - y.sum(axis=-1) ** 2 / (strength + y.shape[-1]) for y in columns
+    )
+    half, wide = n.sum() / 2, 2 * shape * typical
+    log_p = gammaln(shape + half) - gammaln(shape) - half * np.log(np.pi * wide)
+    log_p = log_p - 0.5 * sum(np.log1p(size / strength) for size in n)
+    return log_p - (shape + half) * np.log1p(rest / wide)
+
+
+def adaptive_gaussian(covariance: str, size: int | None = None) -> Case:
+    """A group is Student t given the shared numbers; Gauss quadrature over those.
+
+    mu0 ~ N(0, 1). An exponential above its least value is that value plus an exponential; a
+    Gamma(2, 1 / 2) above 1 is 1 + y with density proportional to (1 + y) exp(-y / 2).
+    """
+    size = size or (24 if covariance == "diagonal" else 16)
+    mu0, w_mu0 = roots_hermitenorm(size)
+    x, w = roots_laguerre(size)
+    shape, w_shape = 1 + 2 * x, w * (1 + 2 * x)
+    w_mu0, w_shape = w_mu0 / w_mu0.sum(), w_shape / w_shape.sum()
+
+    def log_p(c, columns):
+        """Axes: shape, typical, strength, then mu0 of each of the columns."""
+        axes = [shape, 0.02 + x / 2, 0.02 + x / 2, *(mu0 for _ in columns)]
+        s, t, strength, *centres = np.meshgrid(*axes, indexing="ij", sparse=True)
+        total = 0.0
+        for group in groups(c):
+            away = [
+                y[np.isin(rows, group)] - m[..., None]
+                for (rows, y), m in zip(columns, centres, strict=True)
+            ]
+            total = total + log_t(away, t, strength, s)
+        return total
+
+    def log_p_data(c):
+        columns = _columns(covariance)
+        if covariance == "spherical":
+            return float(_log_mean(log_p(c, columns), w_shape, w, w, w_mu0, w_mu0))
+        # Given shape the columns are independent.
+        by_shape = sum(_log_mean(log_p(c, [column]), w, w, w_mu0) for column in columns)
+        return float(_log_mean(by_shape, w_shape))
+
+    return Case(AdaptiveGaussian(covariance, LOCATION, SCALES[covariance]), NUMBERS, log_p_data)

@@ -18,6 +18,8 @@ from bhmc.likelihoods._protocol import LARGEST_COPY, Family, Floats, Likelihood,
 # larger one, log gamma functions do.
 _LEAST_SHAPE, _LARGEST_SHAPE = 1e-8, 1e12
 
+_NEEDS = "the Bernoulli family needs 0 or 1"
+
 # A float32 log likelihood of this size is off by about 1e-3.
 _WIDEST_FLOAT32 = 1e4
 
@@ -47,6 +49,7 @@ class Bernoulli(Likelihood):
         A flat prior expects ones and zeros alike, which makes a new component costly wherever ones
         are rare.
         """
+        check_entries(X, _is_bit, _NEEDS)  # else the prior would be refused, not the data
         ones, seen = np.nansum(X, axis=0), (~np.isnan(X)).sum(axis=0)
         share = (ones + 0.5) / (seen + 1)
         return cls(a=2 * share, b=2 * (1 - share))
@@ -121,7 +124,7 @@ class BernoulliFamily(ColumnFamily):
 
     def __init__(self, likelihood: Bernoulli, X: Floats):
         self._a, self._b = likelihood.checked(X.shape[1])
-        check_entries(X, _is_bit, "the Bernoulli family needs 0 or 1")
+        check_entries(X, _is_bit, _NEEDS)
         super().__init__(X)
 
     def check_precision(self, dtype: str) -> None:

@@ -54,7 +54,7 @@ def statistics(state: bhmc.State, X: np.ndarray) -> np.ndarray:
 
 
 def _of_shared(state: bhmc.State, X: np.ndarray) -> np.ndarray:
-    """Shared numbers (the first d are means, the rest positive), with theta and components."""
+    """Shared numbers (the first d are means, the rest positive), with theta and with weights."""
     if not len(state.shared):
         return np.empty(0)
     d = X.shape[1]
@@ -67,7 +67,8 @@ def _of_shared(state: bhmc.State, X: np.ndarray) -> np.ndarray:
         scaled = np.tanh((theta[:, :d] - state.shared[:d]) / np.exp(log_v / 2)) ** 2
         with_theta += [log_v.mean(), (log_v**2).mean(), log_v.mean() * numbers[d], scaled.mean()]
         with_theta += [log_v.mean() * numbers[-1], scaled.mean() * numbers[-2]]
-    return np.concatenate([numbers, numbers * len(theta), with_theta])
+    root = (state.weights[0] ** 2).sum()
+    return np.concatenate([numbers, numbers * len(theta), numbers * root, with_theta])
 
 
 class Learned(geweke.Setting):

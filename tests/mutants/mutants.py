@@ -40,10 +40,7 @@ def build(edits: Edits) -> ModuleType:
     source = Path(_kernels.__file__).read_text(encoding="utf-8")
     decorators = _DECORATORS.findall(source)
     assert len(decorators) == 1, f"{len(decorators)} imports from _compile"
-    source = _DECORATORS.sub("", source)
-    for old, new in edits:
-        assert source.count(old) == 1, f"{source.count(old)} places fit: {old!r}"
-        source = source.replace(old, new)
+    source = edited(_DECORATORS.sub("", source), edits)
     module = ModuleType("mutated_kernels")
     for name in decorators[0].split(", "):
         setattr(module, name, lambda function: function)
@@ -51,6 +48,22 @@ def build(edits: Edits) -> ModuleType:
     exec(compile(source, "mutated_kernels.py", "exec"), module.__dict__)
     module.__dict__.update(module.PLAIN)  # what the source has in machine code
     return module
+
+
+def build_plain(original: ModuleType, edits: Edits) -> ModuleType:
+    """A module like `original`, which holds nothing compiled, with `edits` made."""
+    source = edited(Path(str(original.__file__)).read_text(encoding="utf-8"), edits)
+    module = ModuleType(original.__name__)  # dataclasses look their module up by name
+    exec(compile(source, "mutated.py", "exec"), module.__dict__)
+    return module
+
+
+def edited(source: str, edits: Edits) -> str:
+    """`source` with `edits` made; each must fit exactly one place."""
+    for old, new in edits:
+        assert source.count(old) == 1, f"{source.count(old)} places fit: {old!r}"
+        source = source.replace(old, new)
+    return source
 
 
 _GIBBS_END = """        ws.events[PATHS_ACCEPTED] += 1

@@ -13,7 +13,7 @@ from scipy.special import polygamma, psi
 
 import bhmc
 from tests.exact import alarm, geweke
-from tests.exact.alarm import rng_for, z_of
+from tests.exact.alarm import Z_LIMIT, rng_for, z_of
 from tests.exact.invariance import paired_z
 
 STATISTICS = (
@@ -137,6 +137,15 @@ def mean_z(values: np.ndarray, expected) -> float:
     """Largest |z| of the means of independent values (size, ...) against what they should be."""
     error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
     return _largest(z_of(values.mean(axis=0) - expected, error), "means")
+
+
+def assert_dirichlet(log_p, own):
+    """log p has the law of Dir(own): p sums to 1, moments of log p, and one product."""
+    np.testing.assert_allclose(np.exp(log_p).sum(axis=1), 1, rtol=1e-10)
+    cumulants = log_gamma_cumulants(own) - log_gamma_cumulants([own.sum()])
+    assert moment_z(log_p, cumulants) < Z_LIMIT
+    product = np.exp(log_p[:, 0] + log_p[:, -1])[:, None]
+    assert mean_z(product, own[0] * own[-1] / (own.sum() * (own.sum() + 1))) < Z_LIMIT
 
 
 def draws_of(family, sums: np.ndarray, size: int, seed: int) -> np.ndarray:

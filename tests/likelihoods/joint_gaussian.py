@@ -7,6 +7,7 @@ or nearly so: where variances are inverse gamma, plain moments of x and theta ne
 import numpy as np
 
 import bhmc
+from bhmc.sampling import Chain, start_state
 from tests.exact import geweke
 from tests.exact.alarm import N_BATCHES, rng_for, z_scores
 
@@ -118,6 +119,21 @@ def joint_z(setting: Setting, n_draws: int, seed: int) -> np.ndarray:
         geweke.from_sweeps(setting, "gibbs", n_draws // N_BATCHES, rng) for _ in range(N_BATCHES)
     ]
     return z_scores(prior, np.concatenate(batches))
+
+
+def assert_chains_agree(one, other) -> None:
+    """Chains of two families from the same seed visit the same trees and components."""
+    traces = []
+    for family in (one, other):
+        rng = np.random.default_rng(8)
+        hyper = bhmc.Hyper(0.6, 1.2, 0.8)
+        chain = Chain(start_state(family, n_levels=2, hyper=hyper, rng=rng), family, "gibbs", rng)
+        traces.append([])
+        for _ in range(40):
+            chain.sweep()
+            traces[-1].append(np.hstack([chain.components[:, None], chain.state().paths]))
+    np.testing.assert_array_equal(*traces)
+    assert len({trace[:, 0].max() for trace in traces[0]}) > 1  # components came and went
 
 
 def table(z: np.ndarray) -> str:

@@ -7,30 +7,21 @@ import pytest
 from scipy import integrate, stats
 from scipy.special import expit
 
-from bhmc.likelihoods import bernoulli as module
 from bhmc.likelihoods.bernoulli import Bernoulli, BernoulliFamily
 from tests.exact.alarm import Z_LIMIT, rng_for
 from tests.exact.invariance import with_family
+from tests.likelihoods.column_cases import BERNOULLI, A, B, both
 from tests.likelihoods.joint import (
-    HIDDEN,
     Setting,
-    assert_keeps_the_protocol,
-    assert_same_numbers,
     draws_of,
-    geweke_z,
     invariance_z,
     log_gamma_cumulants,
     mean_z,
     moment_z,
 )
 
-A, B = np.array([0.7, 2.5, 1.0]), np.array([1.4, 0.6, 3.0])
-LIKELIHOOD = Bernoulli(A, B)
-X = np.random.default_rng(0).integers(0, 2, (7, 3)).astype(float)
-HOLED = X.copy()
-HOLED[[0, 1, 3, 3, 3, 5], [0, 2, 0, 1, 2, 1]] = np.nan  # row 3 has no entry
-THETA = np.random.default_rng(1).normal(size=(4, 3)) * 3
-DATA = pytest.mark.parametrize("data", [X, HOLED], ids=["complete", "with holes"])
+LIKELIHOOD, X, HOLED, THETA = BERNOULLI.likelihood, BERNOULLI.X, BERNOULLI.holed, BERNOULLI.theta
+DATA = both(BERNOULLI)
 
 
 def counts(data, rows):
@@ -83,13 +74,6 @@ def test_log_marginal_is_the_integral():
     np.testing.assert_allclose(np.log(value), family.log_marginal(), atol=1e-9)
 
 
-def test_log_marginal_is_the_mean_over_the_prior():
-    family = LIKELIHOOD.prepare(HOLED)
-    theta = LIKELIHOOD.sample_theta(20_000, 3, rng_for(301))
-    # Row 3 has f = 1, whatever theta.
-    assert mean_z(np.exp(family.log_table(theta)).T, np.exp(family.log_marginal())) < Z_LIMIT
-
-
 @DATA
 def test_bayes_rule(data):
     """h(theta) f(x; theta) / f*(x) is Beta(a + x, b + 1 - x) for the observed entries."""
@@ -123,35 +107,6 @@ def test_sample_theta_and_sample_data():
     x = LIKELIHOOD.sample_data(np.tile(THETA[0], (20_000, 1)), rng)
     assert set(np.unique(x)) == {0.0, 1.0}
     assert mean_z(x, expit(THETA[0])) < Z_LIMIT
-
-
-@DATA
-def test_protocol(data):
-    assert_keeps_the_protocol(LIKELIHOOD.prepare(data), THETA)
-
-
-def test_a_missing_entry_is_a_factor_left_out():
-    family = LIKELIHOOD.prepare(HOLED)
-    for n, row in enumerate(HOLED):
-        seen = ~np.isnan(row)
-        if not seen.any():
-            np.testing.assert_array_equal(family.log_table(THETA)[n], 0)
-            assert family.log_marginal()[n] == 0
-            continue
-        part = Bernoulli(A[seen], B[seen]).prepare(row[None, seen])
-        np.testing.assert_allclose(
-            family.log_table(THETA)[n], part.log_table(THETA[:, seen])[0], rtol=1e-13
-        )
-        np.testing.assert_allclose(family.log_marginal()[n], part.log_marginal()[0], rtol=1e-13)
-
-
-@DATA
-def test_large_data_are_not_copied(data, monkeypatch):
-    small = LIKELIHOOD.prepare(data)
-    monkeypatch.setattr(module, "LARGEST_COPY", 0)
-    large = LIKELIHOOD.prepare(data)
-    assert large._kept is None
-    assert_same_numbers(small, large, THETA)
 
 
 @pytest.mark.parametrize("value", [0.5, 2, -1, np.inf])
@@ -204,27 +159,7 @@ def test_float32_is_refused_where_logits_are_large():
 
 # ---- Joint tests ----
 
-JOINT, SKEW = Bernoulli([0.7, 1.5], [1.6, 0.8]), Bernoulli([0.5, 4.0], [4.0, 0.5])
-
-
-@pytest.mark.parametrize(
-    ("n_components", "hidden"),
-    [(None, ()), (None, HIDDEN), (3, HIDDEN)],
-    ids=["infinite", "infinite with holes", "finite with holes"],
-)
-def test_joint_law(n_components, hidden):
-    setting = Setting(JOINT, expit, n_components=n_components, hidden=hidden)
-    assert geweke_z(setting, 3_000, 310) < Z_LIMIT
-
-
-class _OneTooMany(BernoulliFamily):
-    def draw_theta(self, sums, rng):
-        return super().draw_theta(sums + np.eye(self.n_statistics)[0], rng)
-
-
-def test_the_joint_law_rejects_a_count_too_many():
-    setting = Setting(with_family(JOINT, _OneTooMany), expit, hidden=HIDDEN)
-    assert geweke_z(setting, 1_200, 311) > Z_LIMIT
+SKEW = Bernoulli([0.5, 4.0], [4.0, 0.5])
 
 
 class _MarginalForgetsThePrior(BernoulliFamily):
@@ -232,18 +167,6 @@ class _MarginalForgetsThePrior(BernoulliFamily):
         return self.log_table(np.zeros((1, self.n_parameters)))[:, 0]
 
 
-class _MissingIsZero(BernoulliFamily):
-    def __init__(self, likelihood, X):
-        super().__init__(likelihood, np.nan_to_num(X))
-
-
-@pytest.mark.parametrize(
-    ("family", "likelihood", "stage", "hidden", "n_draws"),
-    [
-        (_MarginalForgetsThePrior, SKEW, "redraw_data", (), 2_000),
-        (_MissingIsZero, JOINT, "redraw_theta", HIDDEN, 500),
-    ],
-)
-def test_wrong_families_are_rejected(family, likelihood, stage, hidden, n_draws):
-    setting = Setting(with_family(likelihood, family), expit, hidden=hidden)
-    assert invariance_z(setting, stage, n_draws, 320) > Z_LIMIT
+def test_a_wrong_marginal_is_rejected():
+    setting = Setting(with_family(SKEW, _MarginalForgetsThePrior), expit)
+    assert invariance_z(setting, "redraw_data", 2_000, 320) > Z_LIMIT

@@ -13,12 +13,12 @@ from tests.exact.alarm import Z_LIMIT, rng_for
 from tests.exact.invariance import with_family
 from tests.likelihoods.joint import (
     Setting,
+    assert_dirichlet,
     assert_keeps_the_protocol,
     assert_same_numbers,
     draws_of,
     geweke_z,
     invariance_z,
-    log_gamma_cumulants,
     mean_z,
     moment_z,
 )
@@ -97,15 +97,6 @@ def test_draw_theta_is_the_posterior(rows, seed):
     family = LIKELIHOOD.prepare(sparse.csr_array(X))
     sums = family.statistics(slice(0, 7)).toarray()[rows].sum(axis=0)
     assert_dirichlet(draws_of(family, sums, 20_000, seed), A + X[rows].sum(axis=0))
-
-
-def assert_dirichlet(log_p, own):
-    """log p has the law of Dir(own): p sums to 1, moments of log p, and one product."""
-    np.testing.assert_allclose(np.exp(log_p).sum(axis=1), 1, rtol=1e-10)
-    cumulants = log_gamma_cumulants(own) - log_gamma_cumulants([own.sum()])
-    assert moment_z(log_p, cumulants) < Z_LIMIT
-    product = np.exp(log_p[:, 0] + log_p[:, -1])[:, None]
-    assert mean_z(product, own[0] * own[-1] / (own.sum() * (own.sum() + 1))) < Z_LIMIT
 
 
 def test_sample_theta_and_sample_data():

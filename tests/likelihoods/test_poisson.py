@@ -4,30 +4,20 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from bhmc.likelihoods import bernoulli as columns_module
 from bhmc.likelihoods.poisson import Poisson, PoissonFamily, log_rising
 from tests.exact.alarm import Z_LIMIT, rng_for
 from tests.exact.invariance import with_family
+from tests.likelihoods.column_cases import POISSON, RATE, SHAPE, both
 from tests.likelihoods.joint import (
-    HIDDEN,
     Setting,
-    assert_keeps_the_protocol,
-    assert_same_numbers,
     draws_of,
-    geweke_z,
     invariance_z,
     log_gamma_cumulants,
-    mean_z,
     moment_z,
 )
 
-SHAPE, RATE = np.array([0.7, 2.5, 1.0]), np.array([0.2, 0.6, 3.0])
-LIKELIHOOD = Poisson(SHAPE, RATE)
-X = np.random.default_rng(0).poisson([3.0, 5.0, 0.7], (7, 3)).astype(float)
-HOLED = X.copy()
-HOLED[[0, 1, 3, 3, 3, 5], [0, 2, 0, 1, 2, 1]] = np.nan  # row 3 has no entry
-THETA = np.random.default_rng(1).normal(size=(4, 3))
-DATA = pytest.mark.parametrize("data", [X, HOLED], ids=["complete", "with holes"])
+LIKELIHOOD, X, HOLED, THETA = POISSON.likelihood, POISSON.X, POISSON.holed, POISSON.theta
+DATA = both(POISSON)
 
 
 def posterior(data, rows):
@@ -76,13 +66,6 @@ def test_log_marginal_is_the_integral():
     np.testing.assert_allclose(np.log(value), family.log_marginal(), atol=1e-9)
 
 
-def test_log_marginal_is_the_mean_over_the_prior():
-    family = LIKELIHOOD.prepare(HOLED)
-    theta = LIKELIHOOD.sample_theta(20_000, 3, rng_for(401))
-    # Row 3 has f = 1, whatever theta.
-    assert mean_z(np.exp(family.log_table(theta)).T, np.exp(family.log_marginal())) < Z_LIMIT
-
-
 @DATA
 def test_bayes_rule(data):
     """h(theta) f(x; theta) / f*(x) is Gamma(shape + x, rate + 1) for the observed entries."""
@@ -115,35 +98,6 @@ def test_sample_theta_and_sample_data():
     assert moment_z(theta + np.log(RATE), log_gamma_cumulants(SHAPE)) < Z_LIMIT
     x = LIKELIHOOD.sample_data(np.tile(THETA[0], (20_000, 1)), rng)
     assert moment_z(x, np.exp(THETA[[0, 0, 0]])) < Z_LIMIT  # all cumulants are lambda
-
-
-@DATA
-def test_protocol(data):
-    assert_keeps_the_protocol(LIKELIHOOD.prepare(data), THETA)
-
-
-def test_a_missing_entry_is_a_factor_left_out():
-    family = LIKELIHOOD.prepare(HOLED)
-    for n, row in enumerate(HOLED):
-        seen = ~np.isnan(row)
-        if not seen.any():
-            np.testing.assert_array_equal(family.log_table(THETA)[n], 0)
-            assert family.log_marginal()[n] == 0
-            continue
-        part = Poisson(SHAPE[seen], RATE[seen]).prepare(row[None, seen])
-        np.testing.assert_allclose(
-            family.log_table(THETA)[n], part.log_table(THETA[:, seen])[0], rtol=1e-12
-        )
-        np.testing.assert_allclose(family.log_marginal()[n], part.log_marginal()[0], rtol=1e-12)
-
-
-@DATA
-def test_large_data_are_not_copied(data, monkeypatch):
-    small = LIKELIHOOD.prepare(data)
-    monkeypatch.setattr(columns_module, "LARGEST_COPY", 0)
-    large = LIKELIHOOD.prepare(data)
-    assert large._kept is None
-    assert_same_numbers(small, large, THETA)
 
 
 @pytest.mark.parametrize("value", [0.5, -1, np.inf, 2e12])
@@ -230,27 +184,7 @@ def test_float32_is_refused_for_large_counts():
 
 # ---- Joint tests ----
 
-JOINT, WIDE = Poisson([1.5, 2.5], [0.7, 1.2]), Poisson(0.7, 0.1)
-
-
-@pytest.mark.parametrize(
-    ("n_components", "hidden"),
-    [(None, ()), (None, HIDDEN), (3, HIDDEN)],
-    ids=["infinite", "infinite with holes", "finite with holes"],
-)
-def test_joint_law(n_components, hidden):
-    setting = Setting(JOINT, np.exp, n_components=n_components, hidden=hidden)
-    assert geweke_z(setting, 3_000, 410) < Z_LIMIT
-
-
-class _OneTooMany(PoissonFamily):
-    def draw_theta(self, sums, rng):
-        return super().draw_theta(sums + np.eye(self.n_statistics)[0], rng)
-
-
-def test_the_joint_law_rejects_a_count_too_many():
-    setting = Setting(with_family(JOINT, _OneTooMany), np.exp, hidden=HIDDEN)
-    assert geweke_z(setting, 1_200, 411) > Z_LIMIT
+WIDE = Poisson(0.7, 0.1)
 
 
 class _MarginalAtThePriorMean(PoissonFamily):
@@ -259,18 +193,6 @@ class _MarginalAtThePriorMean(PoissonFamily):
         return self.log_table(mean)[:, 0] - self.log_base()
 
 
-class _MissingIsZero(PoissonFamily):
-    def __init__(self, likelihood, X):
-        super().__init__(likelihood, np.nan_to_num(X))
-
-
-@pytest.mark.parametrize(
-    ("family", "likelihood", "stage", "hidden", "n_draws"),
-    [
-        (_MarginalAtThePriorMean, WIDE, "redraw_data", (), 2_000),
-        (_MissingIsZero, JOINT, "redraw_theta", HIDDEN, 500),
-    ],
-)
-def test_wrong_families_are_rejected(family, likelihood, stage, hidden, n_draws):
-    setting = Setting(with_family(likelihood, family), np.exp, hidden=hidden)
-    assert invariance_z(setting, stage, n_draws, 420) > Z_LIMIT
+def test_a_wrong_marginal_is_rejected():
+    setting = Setting(with_family(WIDE, _MarginalAtThePriorMean), np.exp)
+    assert invariance_z(setting, "redraw_data", 2_000, 420) > Z_LIMIT

@@ -12,6 +12,7 @@ from scipy.special import gammaincc, gammainccinv, gammaln
 from bhmc._checks import check_vector
 from bhmc.likelihoods._protocol import Floats, Likelihood, slices
 from bhmc.likelihoods._slice import slice_draw
+from bhmc.likelihoods._units import Learning
 from bhmc.likelihoods.free_gaussian import FreeGaussian, FreeGaussianFamily
 
 # Priors of what is learned, in units of the columns' standard deviations: Gamma(shape, rate).
@@ -27,7 +28,7 @@ _START = {"typical": 0.2, "strength": 0.2, "shape": 4.0}
 
 
 @dataclass(frozen=True, eq=False)
-class AdaptiveGaussian(Likelihood):
+class AdaptiveGaussian(Learning):
     """Gaussian components, columns independent; how they vary among each other is learned.
 
     In units of `scale` around `location`, for a component and every column d:
@@ -79,14 +80,6 @@ class AdaptiveGaussian(Likelihood):
     def at(self, shared: Floats) -> "SettledGaussian":
         """The same with these numbers as known ones."""
         return SettledGaussian(self.covariance, *split(shared, self.covariance))
-
-    def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
-        """Refused: the shared numbers must be put in first."""
-        raise TypeError("AdaptiveGaussian samples nothing before its shared numbers are put in.")
-
-    def sample_data(self, theta: Floats, rng: np.random.Generator) -> Floats:
-        """Refused: the shared numbers must be put in first."""
-        raise TypeError("AdaptiveGaussian samples nothing before its shared numbers are put in.")
 
     def sample_shared(self, n_features: int, rng: np.random.Generator) -> Floats:
         """(mu0, typical, strength, shape) from their priors, typical in squared units of X."""

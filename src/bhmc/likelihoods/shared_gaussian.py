@@ -8,17 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from bhmc._checks import check_choice, check_covariance, check_positive, check_vector
+from bhmc._checks import check_positive
 from bhmc.likelihoods._protocol import (
     LARGEST_COPY,
     Family,
     Floats,
-    Likelihood,
-    column_scales,
-    common_deviation,
     has_missing,
     slices,
 )
+from bhmc.likelihoods._units import InUnits, Learning
 from bhmc.likelihoods.gaussian import Gaussian
 
 # Sums of rows whose largest value dwarfs the others lose digits where it is taken out again.
@@ -26,7 +24,7 @@ _DWARFS = 1e6
 
 
 @dataclass(frozen=True, eq=False)
-class SharedGaussian(Likelihood):
+class SharedGaussian(InUnits, Learning):
     """Gaussian components around means of their own, with one noise variance for all of them.
 
     The noise variance, and the mean and variance of the component means, are learned. In units of
@@ -61,16 +59,6 @@ class SharedGaussian(Likelihood):
     spread_shape: float = 1.0
     spread_scale: float = 0.2
 
-    allows_missing = True
-
-    @classmethod
-    def scaled_to(cls, X: Floats, **settings) -> "SharedGaussian":
-        """The family in the units of X: its column means and standard deviations."""
-        mean, deviation = column_scales(X)
-        if settings.get("covariance") == "spherical":
-            deviation = common_deviation(X)
-        return cls(location=mean, scale=deviation, **settings)
-
     def prepare(self, X: Floats) -> "SharedGaussianFamily":
         """The family bound to X."""
         return SharedGaussianFamily(self, X)
@@ -79,18 +67,6 @@ class SharedGaussian(Likelihood):
         """Gaussian components with these numbers as known ones."""
         mu0, sigma2, sigma0 = self._split(shared)
         return Gaussian(sigma2=sigma2, mu0=mu0, sigma0=sigma0)
-
-    def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
-        """Refused: the shared numbers must be put in first."""
-        raise TypeError(
-            "SharedGaussian samples nothing before its shared numbers are put in: at()."
-        )
-
-    def sample_data(self, theta: Floats, rng: np.random.Generator) -> Floats:
-        """Refused: the shared numbers must be put in first."""
-        raise TypeError(
-            "SharedGaussian samples nothing before its shared numbers are put in: at()."
-        )
 
     def sample_shared(self, n_features: int, rng: np.random.Generator) -> Floats:
         """(mu0, sigma2, sigma0) from their priors."""
@@ -104,13 +80,9 @@ class SharedGaussian(Likelihood):
 
     def checked(self, n_features: int) -> tuple[Floats, Floats]:
         """(location, scale) as (d,) vectors, every setting checked."""
-        check_choice(self.covariance, "covariance", ("diagonal", "spherical"))
         for name in ("noise_shape", "noise_scale", "spread_shape", "spread_scale"):
             check_positive(getattr(self, name), name)
-        scale = check_covariance(self.scale, n_features, "scale")
-        if scale.ndim != 1 or (self.covariance == "spherical" and np.ptp(scale) > 0):
-            raise ValueError("scale must be one number, or with diagonal covariance one a column.")
-        return check_vector(self.location, n_features, "location"), scale
+        return super().checked(n_features)
 
     def _split(self, shared: Floats) -> tuple[Floats, Floats, Floats]:
         """(mu0, sigma2, sigma0), each (d,)."""

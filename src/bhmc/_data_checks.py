@@ -1,6 +1,7 @@
 """Checks of data: one clear sentence that names the column, the row and what is wrong there."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,23 @@ from bhmc._state import State
 LARGEST_VALUE = 1e150
 
 _TEXT = "X has the text {!r} in {}; values must be numbers."
+
+
+class WrongEntryError(ValueError):
+    """An entry of X that the likelihood cannot have, with the place it is in."""
+
+    def __init__(
+        self, value: float, row: int, column: int, needs: str, names: list[str] | None = None
+    ):
+        what = "NaN (a missing value)" if np.isnan(value) else f"{value:.15g}"
+        super().__init__(f"X has {what} in {_place(row, column, names)}; {needs}.")
+        self.column = column
+        self._entry = value, row, needs
+
+    def within(self, columns: Sequence[int], names: list[str] | None = None) -> "WrongEntryError":
+        """The same where X is a part of other data: its columns are `columns` of those."""
+        value, row, needs = self._entry
+        return WrongEntryError(value, row, columns[self.column], needs, names)
 
 
 def check_functional_data(X, state: State) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bhmc._checks import check_choice, check_hyper, check_n_jobs, check_whole, seed_sequence
-from bhmc._data_checks import check_matrix
+from bhmc._data_checks import WrongEntryError, check_matrix, column_names
 from bhmc._state import Hyper
 from bhmc._threads import one_blas_thread
 from bhmc.likelihoods import Family, kind_of, resolve
@@ -138,9 +138,13 @@ class BHMC(ClusterMixin, BaseEstimator):
             There for scikit-learn's conventions.
         """
         hyper = self._check_parameters()
+        names = column_names(X)
         X = self._check_data(X)
         self.likelihood_ = resolve(self.likelihood, X)
-        family = self.likelihood_.prepare(X)
+        try:
+            family = self.likelihood_.prepare(X)
+        except WrongEntryError as error:  # say it with the column's name
+            raise error.within(range(X.shape[1]), names) from None
         family.check_precision(self.precision)
         seeds = seed_sequence(self.random_state).spawn(self.n_chains)
         recorders = list(

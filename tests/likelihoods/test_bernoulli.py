@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, stats
 from scipy.special import expit
 
-from bhmc.likelihoods import bernoulli as module
+from bhmc.likelihoods import _discrete as module
 from bhmc.likelihoods.bernoulli import Bernoulli, BernoulliFamily
 from tests.exact.alarm import Z_LIMIT, rng_for
 from tests.exact.invariance import with_family

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from bhmc.likelihoods import bernoulli as columns_module
-from bhmc.likelihoods.poisson import Poisson, PoissonFamily, log_rising
+from bhmc.likelihoods import _discrete as columns_module
+from bhmc.likelihoods._discrete import log_rising
+from bhmc.likelihoods.poisson import Poisson, PoissonFamily
 from tests.exact.alarm import Z_LIMIT, rng_for
 from tests.exact.invariance import with_family
 from tests.likelihoods.joint import (

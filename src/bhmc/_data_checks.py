@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,13 +33,16 @@ class WrongEntryError(ValueError):
         return WrongEntryError(value, row, columns[self.column], needs, names)
 
 
-def check_functional_data(X, state: State) -> NDArray[np.float64]:
-    """X of the functional layer as a finite float64 matrix, a row for each datum of `state`."""
+def check_functional_data(X, state: State, **allowed: bool) -> Any:
+    """X of the functional layer as a float64 matrix, a row for each datum of `state`.
+
+    `allowed` as in `check_matrix`.
+    """
     if not isinstance(state, State):
         raise TypeError(f"state must be a bhmc.State, got {type(state).__name__}.")
-    X = check_matrix(X)
-    if len(X) != len(state.paths):
-        raise ValueError(f"X has {len(X)} rows but the state holds {len(state.paths)} data.")
+    X = check_matrix(X, **allowed)
+    if X.shape[0] != len(state.paths):
+        raise ValueError(f"X has {X.shape[0]} rows but the state holds {len(state.paths)} data.")
     return X
 
 

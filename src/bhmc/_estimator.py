@@ -8,13 +8,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bhmc._checks import check_choice, check_hyper, check_n_jobs, check_whole, seed_sequence
 from bhmc._data_checks import WrongEntryError, check_matrix, column_names
+from bhmc._frames import Columns, is_frame, read_frame
 from bhmc._state import Hyper
 from bhmc._threads import one_blas_thread
-from bhmc.likelihoods import Family, kind_of, resolve
+from bhmc.likelihoods import Family, categorical_columns, kind_of, resolve
 from bhmc.priors import Gamma
 from bhmc.recorder import Draws, Recorder, best_state, collect
 from bhmc.sampling import PRECISIONS, Chain, check_sampler, run, start_state
 from bhmc.tree import Tree
+
+# Text of more values than this rather names its rows: "auto" does not take it for categories.
+_MOST_CATEGORIES = 100
 
 # What "learn" stands for.
 _LEARN = {"alpha": Gamma(2, 10), "gamma0": Gamma(1, 1), "gamma": Gamma(2, 10)}
@@ -138,13 +142,12 @@ class BHMC(ClusterMixin, BaseEstimator):
             There for scikit-learn's conventions.
         """
         hyper = self._check_parameters()
-        names = column_names(X)
-        X = self._check_data(X)
-        self.likelihood_ = resolve(self.likelihood, X)
+        X, columns = self._check_data(X)
+        self.likelihood_ = resolve(self.likelihood, X, columns)
         try:
             family = self.likelihood_.prepare(X)
         except WrongEntryError as error:  # say it with the column's name
-            raise error.within(range(X.shape[1]), names) from None
+            raise error.within(range(X.shape[1]), columns.names) from None
         family.check_precision(self.precision)
         seeds = seed_sequence(self.random_state).spawn(self.n_chains)
         recorders = list(
@@ -208,13 +211,28 @@ class BHMC(ClusterMixin, BaseEstimator):
         return hyper
 
     def _check_data(self, X):
-        """X as a float64 matrix of at least two rows and one column, as the likelihood allows."""
-        kind = kind_of(self.likelihood)
+        """X as a float64 matrix of at least two rows and one column, as the likelihood allows; and
+        what is known of its columns.
+        """
+        kind, values, columns = kind_of(self.likelihood), X, Columns(column_names(X))
+        if is_frame(X):
+            coded = categorical_columns(self.likelihood, X.shape[1], columns.names)
+            if coded:
+                most = _MOST_CATEGORIES if self.likelihood == "auto" else None
+                values, columns = read_frame(X, coded, most)
         matrix = check_matrix(
-            X, least_rows=2, allow_missing=kind.allows_missing, allow_sparse=kind.allows_sparse
+            values,
+            least_rows=2,
+            allow_missing=kind.allows_missing,
+            allow_sparse=kind.allows_sparse,
+            names=columns.names,
         )
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
-        return matrix
+        self.categories_ = {
+            columns.names[j] if columns.names else j: labels
+            for j, labels in (columns.categories or {}).items()
+        }
+        return matrix, columns
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -60,7 +60,7 @@ class Product(Likelihood):
         """The product of these parts; families given by name are in the units of their columns."""
         return cls(parts, names).settled(X)
 
-    def settled(self, X: Floats | None = None) -> "Product":
+    def settled(self, X: Floats | None = None) -> Self:
         """The same with an object in place of every name, scaled to its columns of X if given."""
         own = self.columns(X.shape[1]) if X is not None else [None] * len(self.parts)
         return self._with(
@@ -126,9 +126,9 @@ class Product(Likelihood):
         """The families of the parts; one that is given by name with numbers of its own."""
         return [by_name(family) if isinstance(family, str) else family for family, _ in self.parts]
 
-    def named(self, names: Sequence[str] | None) -> "Product":
+    def named(self, names: Sequence[str] | None) -> Self:
         """The same for data with these column names."""
-        return Product(self.parts, self.names if names is None else names)
+        return self if names is None else replace(self, names=names)
 
     def columns(self, n_features: int) -> list[list[int]]:
         """The numbers of every part's columns, if each of the n_features is in exactly one part."""
@@ -170,10 +170,10 @@ class Product(Likelihood):
             for column in columns
         ]
 
-    def _with(self, families: Iterable[Likelihood]) -> "Product":
+    def _with(self, families: Iterable[Likelihood]) -> Self:
         """The same columns with other families."""
         columns = [columns for _, columns in self.parts]
-        return Product(list(zip(families, columns, strict=True)), self.names)
+        return replace(self, parts=list(zip(families, columns, strict=True)))
 
 
 class ProductFamily(Family):

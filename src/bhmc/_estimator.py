@@ -37,8 +37,9 @@ class BHMC(ClusterMixin, BaseEstimator):
         L, the number of steps from the root to a leaf.
     likelihood : str or object of bhmc.likelihoods, default="auto"
         What a component looks like. "auto" takes "bernoulli" for a table of 0 and 1 and "gaussian"
-        for all else. A name takes its scales from the data; an object such as
-        `Gaussian(sigma2=0.5)` is used as it is. `likelihood_` says what was used.
+        for all else; in a frame it chooses for every column, and takes "categorical" for text. A
+        name takes its scales from the data; an object such as `Gaussian(sigma2=0.5)` is used as it
+        is. `likelihood_` says what was used.
     alpha : float, prior or "learn", default="learn"
         How readily data open new branches. A number fixes it; one of `bhmc.priors` has it learned;
         "learn" is `Gamma(2, 10)`: data say little about it, and few branches are easy to read.
@@ -82,7 +83,11 @@ class BHMC(ClusterMixin, BaseEstimator):
     draws_ : Draws
         Numbers of every kept draw, (chain, draw).
     likelihood_ : object of bhmc.likelihoods
-        The family that was fitted.
+        The family that was fitted; `likelihood_.describe()` says in one line which columns have
+        which family.
+    categories_ : dict
+        The categories of every column of text, in the order of their codes, by the column's name
+        (its number where it has none). Empty where X was no frame.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : (n_features_in_,) array
@@ -137,7 +142,8 @@ class BHMC(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : (n, d) array or frame
-            Data, at least two rows.
+            Data, at least two rows. A frame of pandas or polars may have columns of text where the
+            likelihood is "auto", "categorical" or a `Product` with a categorical part.
         y : ignored
             There for scikit-learn's conventions.
         """

@@ -223,7 +223,7 @@ class BHMC(ClusterMixin, BaseEstimator):
         kind, values, columns = kind_of(self.likelihood), X, Columns(column_names(X))
         if is_frame(X):
             coded = categorical_columns(self.likelihood, X.shape[1], columns.names)
-            if coded:
+            if coded is not None:
                 most = _MOST_CATEGORIES if self.likelihood == "auto" else None
                 values, columns = read_frame(X, coded, most)
         matrix = check_matrix(

@@ -73,14 +73,15 @@ def kind_of(likelihood: str | Likelihood) -> type[Likelihood] | Likelihood:
 
 def categorical_columns(
     likelihood: str | Likelihood, n_features: int, names: list[str] | None
-) -> Sequence[int]:
-    """The columns of a frame whose text the likelihood takes for categories."""
+) -> Sequence[int] | None:
+    """The columns of a frame whose text the likelihood takes for categories; None if of none."""
     if isinstance(likelihood, Product):
         likelihood = likelihood.named(names)
         pairs = zip(likelihood.families, likelihood.columns(n_features), strict=True)
-        return [j for family, own in pairs if isinstance(family, Categorical) for j in own]
+        own = [j for family, own in pairs if isinstance(family, Categorical) for j in own]
+        return own or None
     takes_all = likelihood in ("auto", "categorical") or isinstance(likelihood, Categorical)
-    return range(n_features) if takes_all else ()
+    return range(n_features) if takes_all else None
 
 
 def _checked(likelihood) -> Likelihood:

@@ -14,6 +14,7 @@ from bhmc.likelihoods.shared_gaussian import SharedGaussian
 # What a name stands for where its scales come from data.
 BY_NAME: dict[str, type[Likelihood]] = {
     "gaussian": AdaptiveGaussian,
+    "spherical_gaussian": SharedGaussian,
     "shared_gaussian": SharedGaussian,
     "free_gaussian": FreeGaussian,
     "full_gaussian": FullGaussian,
@@ -24,13 +25,16 @@ BY_NAME: dict[str, type[Likelihood]] = {
     "multinomial": Multinomial,
 }
 
+# And with which settings.
+_SETTINGS = {"spherical_gaussian": {"covariance": "spherical"}}
+
 
 def by_name(name: str, X=None) -> Likelihood:
     """The object a name stands for, scaled to X where given.
 
     Without data "gaussian" is `Gaussian(1, 0, 1)`, which has nothing to learn its scales from.
     """
-    kind = BY_NAME[name]
+    kind, settings = BY_NAME[name], _SETTINGS.get(name, {})
     if X is not None:
-        return kind.scaled_to(X)
-    return Gaussian() if kind is AdaptiveGaussian else kind()
+        return kind.scaled_to(X, **settings)
+    return Gaussian() if kind is AdaptiveGaussian else kind(**settings)

@@ -208,7 +208,7 @@ def test_a_product_by_names_of_columns(frame):
     by_number = Product([("gaussian", 0), (Poisson(2.0), [1]), ("categorical", 2)])
     assert_same_fit(model, fit(X, likelihood=by_number))
     assert product.names is None
-    with pytest.raises(ValueError, match="the column name 'width', but X has no column names"):
+    with pytest.raises(ValueError, match="the column name 'width', but no names of columns"):
         fit(np.ones((4, 3)), likelihood=product)
     with pytest.raises(ValueError, match="has the column name 'eggs', which X does not have"):
         fit(frame({"width": WIDTH, "legs": WIDTH, "colour": COLOUR}), likelihood=product)

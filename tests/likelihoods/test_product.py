@@ -232,7 +232,7 @@ def test_wrong_parts_are_refused(parts, error, words):
         (([0], [2]), None, "has column 1 in no part"),
         (([0], [2]), ["a", "b", "c"], "has column 'b' in no part"),
         (([0, 1], [1, 2]), None, "has column 1 in more than one part"),
-        ((["a", 1], [2]), None, "the column name 'a', but X has no column names"),
+        ((["a", 1], [2]), None, "the column name 'a', but no names of columns"),
         ((["a", 1], ["x"]), ["a", "b", "c"], "the column name 'x', which X does not have"),
         ((["a", 1], [0, 2]), ["a", "b", "c"], "has column 'a' in more than one part"),
     ],

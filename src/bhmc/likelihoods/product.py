@@ -151,8 +151,8 @@ class Product(Likelihood):
             return column
         if self.names is None:
             raise ValueError(
-                f"Product has the column name {column!r}, but X has no column names: give numbers "
-                "of columns, or X as a frame."
+                f"Product has the column name {column!r}, but no names of columns are known: give "
+                "numbers of columns, or all names as `names`, or fit BHMC to a frame."
             )
         if column not in self.names:
             raise ValueError(f"Product has the column name {column!r}, which X does not have.")

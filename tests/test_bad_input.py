@@ -1,5 +1,7 @@
 """Bad input: one clear sentence that names the parameter or the column, before any work."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -195,6 +197,28 @@ def test_things_that_are_not_numbers(entry, thing):
     kind = type(thing).__name__
     refused(entry(X), TypeError, "X", kind, "column 1, row 4", "numbers")
     refused(entry(framed(X)), TypeError, kind, "column 1 ('colour'), row 4")
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "needs"),
+    [
+        ("bernoulli", "the Bernoulli family needs 0 or 1"),
+        ("categorical", "the Categorical family needs whole numbers from 0 to 65535"),
+        ("poisson", "the Poisson family needs whole numbers from 0 to 1e+12"),
+        ("multinomial", "the Multinomial family needs whole numbers from 0 to 1e+12"),
+    ],
+)
+@pytest.mark.parametrize("value", [-5.0, 0.5, 1e140])
+def test_entries_are_named_before_settings_taken_from_them(likelihood, needs, value):
+    """Scales taken from wrong entries are wrong too: the entries are what to name."""
+    X = put(value, like=np.tile([0.0, 1.0], (6, 1)))
+    shown = f"X has {value:.15g} in column 1{{}}, row 4; {needs}."
+    cases = [(X, ""), (framed(X), " ('colour')")]
+    if likelihood == "multinomial":
+        cases.append((sparse.csr_array(X), ""))
+    for data, name in cases:
+        with pytest.raises(ValueError, match=rf"^{re.escape(shown.format(name))}$"):
+            fit(data, likelihood=likelihood)()
 
 
 @pytest.mark.parametrize("entry", ON_DATA)

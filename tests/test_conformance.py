@@ -32,7 +32,10 @@ OBJECTS = {
     "multinomial, sharp": likelihoods.Multinomial(0.4),
 }
 LIKELIHOODS = {**{name: name for name in NAMES}, **OBJECTS}
-KINDS = {name: likelihoods.kind_of(value) for name, value in LIKELIHOODS.items()}
+KINDS = {
+    name: likelihoods.kind_of(value) if isinstance(value, str) else type(value)
+    for name, value in LIKELIHOODS.items()
+}
 WHOLE = (
     likelihoods.Bernoulli,
     likelihoods.Categorical,
@@ -50,14 +53,14 @@ class OnWholeNumbers(BHMC):
     """
 
     def _check_data(self, X):
-        X = super()._check_data(X)
+        X, columns = super()._check_data(X)
         if sparse.issparse(X):
             X.data = np.floor(np.abs(X.data) * 2)
-            return X
+            return X, columns
         above = np.hstack([cut < X for cut in np.nanquantile(X, CUTS)])
         bits = np.hstack([above, ~above]).astype(float)
         bits[np.isnan(np.hstack([X] * (2 * len(CUTS))))] = np.nan
-        return bits
+        return bits, columns
 
 
 def _estimator(name):

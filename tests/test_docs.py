@@ -20,13 +20,14 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 MAP = (ROOT / "docs" / "model-and-code.md").read_text(encoding="utf-8")
 
 
-def test_readme_examples_run():
-    result = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
-    assert result.attempted > 10
+@pytest.mark.parametrize(("page", "least"), [("README.md", 10), ("docs/families.md", 8)])
+def test_examples_of_pages_run(page, least):
+    result = doctest.testfile(str(ROOT / page), module_relative=False)
+    assert result.attempted > least
     assert result.failed == 0
 
 
-@pytest.mark.parametrize("name", ["bhmc._estimator", "bhmc.datasets"])
+@pytest.mark.parametrize("name", ["bhmc._estimator", "bhmc.datasets", "bhmc.likelihoods.product"])
 def test_docstring_examples_run(name):
     result = doctest.testmod(importlib.import_module(name))
     assert result.attempted > 0

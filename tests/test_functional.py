@@ -8,6 +8,7 @@ import typing
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import bhmc
 from bhmc import Hyper, Info, State
@@ -489,3 +490,53 @@ def test_a_finite_state_keeps_its_form_without_being_told(sampler):
     assert state.hyper.n_components == state.n_components == 3
     told = bhmc.log_joint(state, X, hyper=state.hyper, likelihood=Gaussian())
     assert bhmc.log_joint(state, X, **settings) == told
+
+
+def hidden(X):
+    X = X.copy()
+    X[1, 0] = X[3, 1] = np.nan
+    return X
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "seen"),
+    [
+        (bhmc.likelihoods.Bernoulli(), hidden),
+        (bhmc.likelihoods.AdaptiveGaussian(), hidden),
+        (bhmc.likelihoods.Multinomial(n_trials=5), sparse.csr_array),
+    ],
+    ids=["bernoulli", "gaussian", "multinomial"],
+)
+def test_missing_and_sparse_data_where_the_family_allows_them(likelihood, seen):
+    """The functional layer takes what `BHMC` takes, and gives the family's own numbers."""
+    # The finite form: in the infinite one log weights may dwarf the likelihoods.
+    rng, hyper = np.random.default_rng(0), bhmc.Hyper(0.6, 3.0, 5.0, 3)
+    state, X = bhmc.sample_prior(
+        8, n_levels=2, hyper=hyper, likelihood=likelihood, rng=rng, n_features=3
+    )
+    how = {"hyper": hyper, "likelihood": likelihood}
+    whole, part = (bhmc.log_joint(state, data, **how) for data in (X, seen(X)))
+    own = [
+        likelihood.prepare(data).at(state.shared).log_table(state.theta)[range(8), state.components]
+        for data in (X, seen(X))
+    ]
+    assert part - whole == pytest.approx(own[1].sum() - own[0].sum(), abs=1e-9)
+    assert (part == pytest.approx(whole)) == sparse.issparse(seen(X))
+    new, _ = bhmc.sweep(state, seen(X), sampler="gibbs", rng=rng, **how)
+    assert np.isfinite(bhmc.log_joint(new, seen(X), **how))
+
+
+def test_missing_and_sparse_data_where_it_does_not():
+    rng, hyper = np.random.default_rng(0), bhmc.Hyper(0.6, 1.2, 0.8)
+    state, X = bhmc.sample_prior(
+        8, n_levels=2, hyper=hyper, likelihood="gaussian", rng=rng, n_features=3
+    )
+    how = {"hyper": hyper, "likelihood": "gaussian"}
+    for data, error, words in (
+        (hidden(X), ValueError, "^X has NaN"),
+        (sparse.csr_array(X), TypeError, "^X is sparse, and this likelihood needs a dense array"),
+    ):
+        with pytest.raises(error, match=words):
+            bhmc.log_joint(state, data, **how)
+        with pytest.raises(error, match=words):
+            bhmc.sweep(state, data, sampler="gibbs", rng=rng, **how)

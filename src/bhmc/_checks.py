@@ -117,14 +117,19 @@ def check_vector(value: ArrayLike, n_features: int, name: str) -> NDArray[np.flo
     return vector
 
 
+def check_positive_vector(value: ArrayLike, n_features: int, name: str) -> NDArray[np.float64]:
+    """`value` as a (d,) vector of numbers above 0; a single number is repeated."""
+    vector = check_vector(value, n_features, name)
+    if not (vector > 0).all():
+        raise ValueError(f"{name} must be above 0, got {vector.min():g}.")
+    return vector
+
+
 def check_covariance(value: ArrayLike, n_features: int, name: str) -> NDArray[np.float64]:
     """`value` as a (d,) vector of variances or a positive definite (d, d) matrix."""
     covariance = _numbers(value, name)
     if covariance.ndim < 2:
-        variances = check_vector(covariance, n_features, name)
-        if not (variances > 0).all():
-            raise ValueError(f"{name} must be above 0, got {variances.min():g}.")
-        return variances
+        return check_positive_vector(covariance, n_features, name)
     if covariance.shape != (n_features, n_features):
         raise ValueError(
             f"{name} must be a number, {n_features} variances or a {n_features} x {n_features} "

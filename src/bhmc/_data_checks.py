@@ -1,6 +1,8 @@
 """Checks of data: one clear sentence that names the column, the row and what is wrong there."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +16,33 @@ LARGEST_VALUE = 1e150
 _TEXT = "X has the text {!r} in {}; values must be numbers."
 
 
-def check_functional_data(X, state: State) -> NDArray[np.float64]:
-    """X of the functional layer as a finite float64 matrix, a row for each datum of `state`."""
+class WrongEntryError(ValueError):
+    """An entry of X that the likelihood cannot have, with the place it is in."""
+
+    def __init__(
+        self, value: float, row: int, column: int, needs: str, names: list[str] | None = None
+    ):
+        what = "NaN (a missing value)" if np.isnan(value) else f"{value:.15g}"
+        super().__init__(f"X has {what} in {_place(row, column, names)}; {needs}.")
+        self.column = column
+        self._entry = value, row, needs
+
+    def within(self, columns: Sequence[int], names: list[str] | None = None) -> "WrongEntryError":
+        """The same where X is a part of other data: its columns are `columns` of those."""
+        value, row, needs = self._entry
+        return WrongEntryError(value, row, columns[self.column], needs, names)
+
+
+def check_functional_data(X, state: State, **allowed: Any) -> Any:
+    """X of the functional layer as a float64 matrix, a row for each datum of `state`.
+
+    `allowed` as in `check_matrix`.
+    """
     if not isinstance(state, State):
         raise TypeError(f"state must be a bhmc.State, got {type(state).__name__}.")
-    X = check_matrix(X)
-    if len(X) != len(state.paths):
-        raise ValueError(f"X has {len(X)} rows but the state holds {len(state.paths)} data.")
+    X = check_matrix(X, **allowed)
+    if X.shape[0] != len(state.paths):
+        raise ValueError(f"X has {X.shape[0]} rows but the state holds {len(state.paths)} data.")
     return X
 
 
@@ -41,15 +63,21 @@ def check_parameters(
 
 
 def check_matrix(
-    X, *, least_rows: int = 1, allow_missing: bool = False, allow_sparse: bool = False
+    X,
+    *,
+    least_rows: int = 1,
+    allow_missing: bool = False,
+    allow_sparse: bool = False,
+    names: list[str] | None = None,
 ):
     """X as a finite float64 matrix with at least `least_rows` rows and one column.
 
-    NaN is let through where `allow_missing`, a SciPy sparse X where `allow_sparse` (as CSR).
+    NaN is let through where `allow_missing`, a SciPy sparse X where `allow_sparse` (as CSR). Names
+    of columns are those of X, or `names` where it has none.
     """
     if sparse.issparse(X):
         return _sparse_matrix(X, least_rows, allow_sparse)
-    names = column_names(X)
+    names = column_names(X) or names
     cells = _cells(X)
     if cells.ndim != 2:
         raise ValueError(
@@ -63,18 +91,23 @@ def check_matrix(
                 f"X has {count} {what}(s) (shape={cells.shape}) while a minimum of {least} is "
                 "required."
             )
+    matrix = numbers_of(cells, names)
+    check_values(matrix, names, allow_missing)
+    return matrix
+
+
+def numbers_of(cells: NDArray, names: list[str] | None, first: int = 0) -> NDArray[np.float64]:
+    """Cells (n, d) as numbers; columns are counted from `first` where one is to be named."""
     if cells.dtype.kind == "c":
         row, j = divmod(int((np.imag(cells) != 0).argmax()), cells.shape[1])
-        where = _place(row, j, names)
+        where = _place(row, first + j, names)
         raise ValueError(f"Complex data not supported: X has {cells[row, j]:g} in {where}.")
     if cells.dtype.kind in "mM":
         raise TypeError(f"X must hold numbers, got dates or times of dtype {cells.dtype}.")
     if cells.dtype.kind not in "fiub":
-        cells = _parsed(cells, names)
+        cells = _parsed(cells, names, first)
     with np.errstate(over="ignore"):  # a long double beyond the doubles becomes inf
-        matrix = np.ascontiguousarray(cells, dtype=np.float64)
-    check_values(matrix, names, allow_missing)
-    return matrix
+        return np.ascontiguousarray(cells, dtype=np.float64)
 
 
 def _sparse_matrix(X, least_rows: int, allowed: bool):
@@ -128,8 +161,20 @@ def check_values(
     raise ValueError(f"X has {what} in {_place(row, j, names)}; values must be {rule}.")
 
 
+def place_of_column(column: int, names: list[str] | None) -> str:
+    """A column in a sentence: its number, and its name where it has one."""
+    return f"column {column}{'' if names is None else f' ({names[column]!r})'}"
+
+
 def _place(row: int, column: int, names: list[str] | None) -> str:
-    return f"column {column}{'' if names is None else f' ({names[column]!r})'}, row {row}"
+    return f"{place_of_column(column, names)}, row {row}"
+
+
+def is_missing(cell) -> bool:
+    """Whether an object stands for a missing entry."""
+    if isinstance(cell, float):
+        return math.isnan(cell)
+    return type(cell).__name__ in ("NoneType", "NAType", "NaTType")
 
 
 def _cells(X) -> NDArray:
@@ -143,19 +188,18 @@ def _cells(X) -> NDArray:
     return cells if cells.dtype.kind in "fiubcmM" else np.asarray(X, dtype=object)
 
 
-def _parsed(cells: NDArray, names: list[str] | None) -> NDArray[np.float64]:
+def _parsed(cells: NDArray, names: list[str] | None, first: int) -> NDArray[np.float64]:
     """Objects as numbers, missing ones as NaN; text is refused even where it spells a number."""
     numbers = np.empty(cells.shape)
     spelled = None
     for (row, j), cell in np.ndenumerate(cells):
         text = isinstance(cell, str | bytes)
         try:
-            missing = type(cell).__name__ in ("NoneType", "NAType", "NaTType")
-            numbers[row, j] = math.nan if missing else float(cell)
+            numbers[row, j] = math.nan if is_missing(cell) else float(cell)
         except OverflowError:  # a whole number beyond the doubles
             numbers[row, j] = math.inf
         except (TypeError, ValueError):
-            where = _place(row, j, names)
+            where = _place(row, first + j, names)
             if text:
                 raise ValueError(_TEXT.format(cell, where)) from None
             raise TypeError(
@@ -163,7 +207,7 @@ def _parsed(cells: NDArray, names: list[str] | None) -> NDArray[np.float64]:
                 "and other objects that are not numbers."
             ) from None
         if text and spelled is None:
-            spelled = _TEXT.format(cell, _place(row, j, names))
+            spelled = _TEXT.format(cell, _place(row, first + j, names))
     if spelled is not None:
         raise ValueError(spelled)
     return numbers

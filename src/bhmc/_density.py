@@ -80,18 +80,21 @@ def log_joint(state: State, X, *, hyper: Hyper, likelihood: str | Likelihood) ->
     state : State
         A draw.
     X : (n, d) array
-        Its data.
+        Its data; with NaN for missing entries, or sparse, where the family allows it.
     hyper : Hyper
         Concentrations.
     likelihood : str or Likelihood
         The family with its prior H. A name stands for the family's own numbers ("gaussian" is
         `Gaussian(1, 0, 1)`): only `BHMC` takes scales from data.
     """
-    hyper, X = check_hyper(hyper), check_functional_data(X, state)
+    hyper, setting = check_hyper(hyper), resolve(likelihood)
+    X = check_functional_data(
+        X, state, allow_missing=setting.allows_missing, allow_sparse=setting.allows_sparse
+    )
     learned = hyper.priors
     state = with_hyper(state, hyper)
     check_state(state)
-    family = resolve(likelihood).prepare(X)
+    family = setting.prepare(X)
     check_parameters(state, X, family.n_parameters, family.n_shared)
     family = family.at(state.shared)
     return (

@@ -7,14 +7,18 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bhmc._checks import check_choice, check_hyper, check_n_jobs, check_whole, seed_sequence
-from bhmc._data_checks import check_matrix
+from bhmc._data_checks import WrongEntryError, check_matrix, column_names
+from bhmc._frames import Columns, is_frame, read_frame
 from bhmc._state import Hyper
 from bhmc._threads import one_blas_thread
-from bhmc.likelihoods import Family, kind_of, resolve
+from bhmc.likelihoods import Family, categorical_columns, kind_of, resolve
 from bhmc.priors import Gamma
 from bhmc.recorder import Draws, Recorder, best_state, collect
 from bhmc.sampling import PRECISIONS, Chain, check_sampler, run, start_state
 from bhmc.tree import Tree
+
+# Text of more values than this rather names its rows: "auto" does not take it for categories.
+_MOST_CATEGORIES = 100
 
 # What "learn" stands for.
 _LEARN = {"alpha": Gamma(2, 10), "gamma0": Gamma(1, 1), "gamma": Gamma(2, 10)}
@@ -33,8 +37,9 @@ class BHMC(ClusterMixin, BaseEstimator):
         L, the number of steps from the root to a leaf.
     likelihood : str or object of bhmc.likelihoods, default="auto"
         What a component looks like. "auto" takes "bernoulli" for a table of 0 and 1 and "gaussian"
-        for all else. A name takes its scales from the data; an object such as
-        `Gaussian(sigma2=0.5)` is used as it is. `likelihood_` says what was used.
+        for all else; in a frame it chooses for every column, and takes "categorical" for text. A
+        name takes its scales from the data; an object such as `Gaussian(sigma2=0.5)` is used as it
+        is. `likelihood_` says what was used.
     alpha : float, prior or "learn", default="learn"
         How readily data open new branches. A number fixes it; one of `bhmc.priors` has it learned;
         "learn" is `Gamma(2, 10)`: data say little about it, and few branches are easy to read.
@@ -78,7 +83,11 @@ class BHMC(ClusterMixin, BaseEstimator):
     draws_ : Draws
         Numbers of every kept draw, (chain, draw).
     likelihood_ : object of bhmc.likelihoods
-        The family that was fitted.
+        The family that was fitted; `likelihood_.describe()` says in one line which columns have
+        which family.
+    categories_ : dict
+        The categories of every column of text, in the order of their codes, by the column's name
+        (its number where it has none). Empty where X was no frame.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : (n_features_in_,) array
@@ -133,14 +142,18 @@ class BHMC(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : (n, d) array or frame
-            Data, at least two rows.
+            Data, at least two rows. A frame of pandas or polars may have columns of text where the
+            likelihood is "auto", "categorical" or a `Product` with a categorical part.
         y : ignored
             There for scikit-learn's conventions.
         """
         hyper = self._check_parameters()
-        X = self._check_data(X)
-        self.likelihood_ = resolve(self.likelihood, X)
-        family = self.likelihood_.prepare(X)
+        X, columns = self._check_data(X)
+        self.likelihood_ = resolve(self.likelihood, X, columns)
+        try:
+            family = self.likelihood_.prepare(X)
+        except WrongEntryError as error:  # say it with the column's name
+            raise error.within(range(X.shape[1]), columns.names) from None
         family.check_precision(self.precision)
         seeds = seed_sequence(self.random_state).spawn(self.n_chains)
         recorders = list(
@@ -204,13 +217,28 @@ class BHMC(ClusterMixin, BaseEstimator):
         return hyper
 
     def _check_data(self, X):
-        """X as a float64 matrix of at least two rows and one column, as the likelihood allows."""
-        kind = kind_of(self.likelihood)
+        """X as a float64 matrix of at least two rows and one column, as the likelihood allows; and
+        what is known of its columns.
+        """
+        kind, values, columns = kind_of(self.likelihood), X, Columns(column_names(X))
+        if is_frame(X):
+            coded = categorical_columns(self.likelihood, X.shape[1], columns.names)
+            if coded is not None:
+                most = _MOST_CATEGORIES if self.likelihood == "auto" else None
+                values, columns = read_frame(X, coded, most)
         matrix = check_matrix(
-            X, least_rows=2, allow_missing=kind.allows_missing, allow_sparse=kind.allows_sparse
+            values,
+            least_rows=2,
+            allow_missing=kind.allows_missing,
+            allow_sparse=kind.allows_sparse,
+            names=columns.names,
         )
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
-        return matrix
+        self.categories_ = {
+            columns.names[j] if columns.names else j: labels
+            for j, labels in (columns.categories or {}).items()
+        }
+        return matrix, columns
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

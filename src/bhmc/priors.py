@@ -7,6 +7,7 @@ to the compiled code by number: there is no other way to add one than there and 
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
+from typing import ClassVar
 
 import numpy as np
 from scipy import stats
@@ -14,10 +15,11 @@ from scipy import stats
 FIXED, GAMMA_PRIOR, UNIFORM, BETA, INVERSE_GAMMA = range(5)
 
 
+@dataclass(frozen=True)
 class Prior(ABC):
     """A distribution of a number above 0."""
 
-    kind: int
+    kind: ClassVar[int]
 
     @abstractmethod
     def log_density(self, x: float) -> float:
@@ -30,11 +32,11 @@ class Prior(ABC):
     @property
     def code(self) -> tuple[int, float, float]:
         """(kind, first number, second number), as the compiled code wants it."""
-        first, second = (float(getattr(self, field.name)) for field in fields(self))  # type: ignore
+        first, second = (float(getattr(self, field.name)) for field in fields(self))
         return self.kind, first, second
 
     def __post_init__(self):
-        for field in fields(self):  # type: ignore
+        for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, bool) or not isinstance(value, int | float | np.number):
                 raise TypeError(f"{field.name} must be a number, got {value!r}.")

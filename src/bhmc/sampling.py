@@ -48,7 +48,7 @@ def sweep(
     state : State
         Where the chain is; left unchanged.
     X : (n, d) array
-        The data.
+        The data; with NaN for missing entries, or sparse, where the family allows it.
     hyper : Hyper
         Concentrations: a number fixes one; a prior has it learned from where the state is.
     likelihood : str or Likelihood
@@ -64,12 +64,14 @@ def sweep(
     -------
     state, info : State, Info
     """
-    hyper, rng = check_hyper(hyper), check_rng(rng)
-    X = check_functional_data(X, state)
+    hyper, rng, setting = check_hyper(hyper), check_rng(rng), resolve(likelihood)
+    X = check_functional_data(
+        X, state, allow_missing=setting.allows_missing, allow_sparse=setting.allows_sparse
+    )
     wanted, state = hyper, with_hyper(state, hyper)
     check_sampler(sampler, state.hyper)
     check_state(state)
-    family = resolve(likelihood).prepare(X)
+    family = setting.prepare(X)
     check_parameters(state, X, family.n_parameters, family.n_shared)
     chain = Chain(state, family, sampler, rng, learning=wanted)
     info = chain.sweep()

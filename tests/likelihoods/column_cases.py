@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from bhmc.likelihoods import bernoulli, categorical
+from bhmc.likelihoods import Likelihood, _discrete, categorical
 from bhmc.likelihoods.bernoulli import Bernoulli, BernoulliFamily
 from bhmc.likelihoods.categorical import Categorical, CategoricalFamily
 from bhmc.likelihoods.poisson import Poisson, PoissonFamily
@@ -17,16 +17,16 @@ from bhmc.likelihoods.poisson import Poisson, PoissonFamily
 class ColumnCase(NamedTuple):
     """A likelihood with data, holes in them, some theta, and what the tests of all need."""
 
-    likelihood: bernoulli.Likelihood
+    likelihood: Likelihood
     family: type
     X: np.ndarray
     theta: np.ndarray
     widths: list[int]  # how many numbers of theta a column has
     # The likelihood of some columns only.
-    part: Callable[[np.ndarray], bernoulli.Likelihood]
+    part: Callable[[np.ndarray], Likelihood]
     module: ModuleType  # that decides whether data are copied
     # For joint tests: a likelihood of two columns, and what to look at in its theta.
-    joint: bernoulli.Likelihood
+    joint: Likelihood
     measure: Callable[[np.ndarray], np.ndarray]
     seed: int
 
@@ -51,7 +51,7 @@ BERNOULLI = ColumnCase(
     np.random.default_rng(1).normal(size=(4, 3)) * 3,
     [1, 1, 1],
     lambda seen: Bernoulli(A[seen], B[seen]),
-    bernoulli,
+    _discrete,
     Bernoulli([0.7, 1.5], [1.6, 0.8]),
     expit,
     300,
@@ -65,7 +65,7 @@ POISSON = ColumnCase(
     np.random.default_rng(1).normal(size=(4, 3)),
     [1, 1, 1],
     lambda seen: Poisson(SHAPE[seen], RATE[seen]),
-    bernoulli,
+    _discrete,
     Poisson([1.5, 2.5], [0.7, 1.2]),
     np.exp,
     400,

@@ -119,6 +119,16 @@ def test_other_values_are_refused(value):
         Bernoulli().prepare(data)
 
 
+def test_scaled_to():
+    """a / (a + b) is each column's share of ones, drawn to a half by one datum; a + b = 2."""
+    data = np.array([[1.0, 0.0, np.nan, 1.0], [1.0, 0.0, np.nan, np.nan], [0.0, 0.0, np.nan, 1.0]])
+    scaled = Bernoulli.scaled_to(data)
+    np.testing.assert_allclose(scaled.a, [2 * 2.5 / 4, 2 * 0.5 / 4, 1.0, 2 * 2.5 / 3])
+    np.testing.assert_allclose(np.add(scaled.a, scaled.b), 2)
+    # A table of all ones too is a prior with room for zeros.
+    assert (Bernoulli.scaled_to(np.ones((50, 1))).b > 0).all()
+
+
 def test_settings_are_refused():
     with pytest.raises(ValueError, match=r"^a must be between 1e-08 and 1e\+12, got 0\.$"):
         Bernoulli(a=0.0).prepare(X)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from bhmc.likelihoods.poisson import Poisson, PoissonFamily, log_rising
+from bhmc.likelihoods._discrete import log_rising
+from bhmc.likelihoods.poisson import Poisson, PoissonFamily
 from tests.exact.alarm import Z_LIMIT, rng_for
 from tests.exact.invariance import with_family
 from tests.likelihoods.column_cases import POISSON, RATE, SHAPE, both

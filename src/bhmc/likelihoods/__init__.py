@@ -1,7 +1,10 @@
 """Likelihood families: what a component looks like. One family a file, behind one protocol."""
 
-import numpy as np
+from collections.abc import Sequence
 
+from bhmc._frames import Columns
+from bhmc.likelihoods._auto import choose, choose_by_column
+from bhmc.likelihoods._names import BY_NAME, by_name
 from bhmc.likelihoods._protocol import Family, Likelihood
 from bhmc.likelihoods.adaptive_gaussian import AdaptiveGaussian
 from bhmc.likelihoods.bernoulli import Bernoulli
@@ -11,6 +14,7 @@ from bhmc.likelihoods.full_gaussian import FullGaussian
 from bhmc.likelihoods.gaussian import Gaussian
 from bhmc.likelihoods.multinomial import Multinomial
 from bhmc.likelihoods.poisson import Poisson
+from bhmc.likelihoods.product import Product
 from bhmc.likelihoods.shared_gaussian import SharedGaussian
 
 __all__ = [
@@ -24,60 +28,60 @@ __all__ = [
     "Likelihood",
     "Multinomial",
     "Poisson",
+    "Product",
     "SharedGaussian",
+    "categorical_columns",
     "choose",
     "kind_of",
     "resolve",
 ]
 
-# What a name stands for where its scales come from data.
-_BY_NAME: dict[str, type[Likelihood]] = {
-    "gaussian": AdaptiveGaussian,
-    "shared_gaussian": SharedGaussian,
-    "free_gaussian": FreeGaussian,
-    "full_gaussian": FullGaussian,
-    "known_gaussian": Gaussian,
-    "bernoulli": Bernoulli,
-    "categorical": Categorical,
-    "poisson": Poisson,
-    "multinomial": Multinomial,
-}
-
-NAMES = ("auto", *_BY_NAME)
+NAMES = ("auto", *BY_NAME)
 
 
-def resolve(likelihood: str | Likelihood, X=None) -> Likelihood:
+def resolve(likelihood: str | Likelihood, X=None, columns: Columns | None = None) -> Likelihood:
     """The object a name stands for, scaled to X where given; an object stands for itself.
 
     Without data "gaussian" is `Gaussian(1, 0, 1)`, which has nothing to learn its scales from.
+    `columns` is what is known of those of X beyond their numbers.
     """
+    columns = columns or Columns()
+    kind_of(likelihood)
+    if isinstance(likelihood, Product):
+        likelihood = likelihood.named(columns.names)
+        return likelihood.settled() if X is None else likelihood.settled(X)
+    if not isinstance(likelihood, str):
+        return likelihood
+    if likelihood != "auto":
+        return by_name(likelihood, X)
+    if X is None:
+        return by_name("gaussian")
+    if columns.categories is None:
+        return by_name(choose(X), X)
+    return choose_by_column(X, columns)
+
+
+def kind_of(likelihood: str | Likelihood) -> type[Likelihood] | Likelihood:
+    """The class that a name stands for where its scales come from data; an object itself."""
     if not isinstance(likelihood, str):
         return _checked(likelihood)
-    kind = kind_of(likelihood)
-    if X is not None:
-        return (_BY_NAME[choose(X)] if likelihood == "auto" else kind).scaled_to(X)
-    return Gaussian() if kind is AdaptiveGaussian else kind()
-
-
-def kind_of(likelihood: str | Likelihood) -> type[Likelihood]:
-    """The class that a name stands for where its scales come from data; an object's own."""
-    if not isinstance(likelihood, str):
-        return type(_checked(likelihood))
     if likelihood not in NAMES:
         names = ", ".join(repr(name) for name in NAMES)
         raise ValueError(f"likelihood={likelihood!r} is not known; choose one of {names}.")
-    return AdaptiveGaussian if likelihood == "auto" else _BY_NAME[likelihood]
+    return AdaptiveGaussian if likelihood == "auto" else BY_NAME[likelihood]
 
 
-def choose(X) -> str:
-    """The name of the family that "auto" takes for X, by its values alone.
-
-    Nothing but 0 and 1 (and missing entries), and both of them: "bernoulli". Anything else:
-    "gaussian".
-    """
-    values = X[~np.isnan(X)]
-    binary = bool(((values == 0) | (values == 1)).all()) and bool(values.any())
-    return "bernoulli" if binary and not bool(values.all()) else "gaussian"
+def categorical_columns(
+    likelihood: str | Likelihood, n_features: int, names: list[str] | None
+) -> Sequence[int] | None:
+    """The columns of a frame whose text the likelihood takes for categories; None if of none."""
+    if isinstance(likelihood, Product):
+        likelihood = likelihood.named(names)
+        pairs = zip(likelihood.families, likelihood.columns(n_features), strict=True)
+        own = [j for family, own in pairs if isinstance(family, Categorical) for j in own]
+        return own or None
+    takes_all = likelihood in ("auto", "categorical") or isinstance(likelihood, Categorical)
+    return range(n_features) if takes_all else None
 
 
 def _checked(likelihood) -> Likelihood:

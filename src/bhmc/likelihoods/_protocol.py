@@ -166,6 +166,10 @@ class Likelihood(ABC):
         """The family in the units of X, where it has units."""
         return cls()
 
+    def describe(self) -> str:
+        """One line: which family has which columns."""
+        return f"{type(self).__name__} for all columns"
+
     @abstractmethod
     def prepare(self, X) -> Family:
         """Check the settings against X and return the family bound to it."""

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincc, gammainccinv, gammaln
 
-from bhmc._checks import check_vector
 from bhmc.likelihoods._protocol import Floats, Likelihood, slices
+from bhmc.likelihoods._resolution import checked_least, least_variance
 from bhmc.likelihoods._slice import slice_draw
+from bhmc.likelihoods._truncated import gamma_above
+from bhmc.likelihoods._units import Learning
 from bhmc.likelihoods.free_gaussian import FreeGaussian, FreeGaussianFamily
 
 # Priors of what is learned, in units of the columns' standard deviations: Gamma(shape, rate).
@@ -27,7 +29,7 @@ _START = {"typical": 0.2, "strength": 0.2, "shape": 4.0}
 
 
 @dataclass(frozen=True, eq=False)
-class AdaptiveGaussian(Likelihood):
+class AdaptiveGaussian(Learning):
     """Gaussian components, columns independent; how they vary among each other is learned.
 
     In units of `scale` around `location`, for a component and every column d:
@@ -37,7 +39,7 @@ class AdaptiveGaussian(Likelihood):
 
     and over all of them, learned,
 
-        mu0_d ~ N(0, 1)    typical_d ~ Gamma(1, 2), at least 0.02 and the rounding error
+        mu0_d ~ N(0, 1)    typical_d ~ Gamma(1, 2), at least 0.02 and least_variance_d
         strength_d ~ Gamma(1, 2), at least 0.02    shape ~ Gamma(2, 0.5), at least 1.
 
     A large shape makes the variances of all components alike; a large strength_d makes column d
@@ -53,24 +55,24 @@ class AdaptiveGaussian(Likelihood):
     location, scale : float or (d,), default=0.0, 1.0
         Middle and standard deviation of the columns. `BHMC` takes them from the data where the
         likelihood is given by name.
-    resolution : float or (d,), default=0.0
-        The steps in which the columns were recorded, 1 for whole numbers: rounding alone makes a
-        variance of resolution^2 / 12, and `typical` is no smaller.
+    least_variance : float or (d,), default=0.0
+        `typical` is no smaller, in units of scale squared. `BHMC` takes it from the data where the
+        likelihood is given by name: what so many rows can show (docs/families.md).
     """
 
     covariance: str = "diagonal"
     location: ArrayLike = 0.0
     scale: ArrayLike = 1.0
-    resolution: ArrayLike = 0.0
+    least_variance: ArrayLike = 0.0
 
     allows_missing = True
 
     @classmethod
     def scaled_to(cls, X: Floats, **settings) -> "AdaptiveGaussian":
-        """The family in the units of X: its column means, standard deviations and resolutions."""
+        """The family in the units of X, no finer than its rows can show."""
         free = FreeGaussian.scaled_to(X, **settings)
-        resolution = np.array([_smallest_gap(column) for column in X.T])
-        return cls(location=free.location, scale=free.scale, resolution=resolution, **settings)
+        least = least_variance(X, free)
+        return cls(location=free.location, scale=free.scale, least_variance=least, **settings)
 
     def prepare(self, X: Floats) -> "AdaptiveGaussianFamily":
         """The family bound to X."""
@@ -80,33 +82,20 @@ class AdaptiveGaussian(Likelihood):
         """The same with these numbers as known ones."""
         return SettledGaussian(self.covariance, *split(shared, self.covariance))
 
-    def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
-        """Refused: the shared numbers must be put in first."""
-        raise TypeError("AdaptiveGaussian samples nothing before its shared numbers are put in.")
-
-    def sample_data(self, theta: Floats, rng: np.random.Generator) -> Floats:
-        """Refused: the shared numbers must be put in first."""
-        raise TypeError("AdaptiveGaussian samples nothing before its shared numbers are put in.")
-
     def sample_shared(self, n_features: int, rng: np.random.Generator) -> Floats:
         """(mu0, typical, strength, shape) from their priors, typical in squared units of X."""
         location, scale = self.free.checked(n_features)
         least = self.least_typical(n_features)
         each = len(least)
         mu0 = location + scale * rng.standard_normal(n_features)
-        typical = _gamma_above(least, *_TYPICAL, rng) * scale[:each] ** 2
-        strength = _gamma_above(np.full(each, _SMALLEST_STRENGTH), *_STRENGTH, rng)
-        shape = _gamma_above(np.array([_SMALLEST_SHAPE]), *_SHAPE, rng)
+        typical = _sample_above(least, *_TYPICAL, rng) * scale[:each] ** 2
+        strength = _sample_above(np.full(each, _SMALLEST_STRENGTH), *_STRENGTH, rng)
+        shape = _sample_above(np.array([_SMALLEST_SHAPE]), *_SHAPE, rng)
         return np.concatenate([mu0, typical, strength, shape])
 
     def least_typical(self, n_features: int) -> Floats:
         """(d,) or (1,): the least typical variance, in units of scale."""
-        _, scale = self.free.checked(n_features)
-        resolution = check_vector(self.resolution, n_features, "resolution")
-        least = (resolution / scale) ** 2 / 12
-        if self.covariance == "spherical":
-            least = least.mean(keepdims=True)
-        return np.maximum(least, _SMALLEST_TYPICAL)
+        return np.maximum(checked_least(self, n_features), _SMALLEST_TYPICAL)
 
     @property
     def free(self) -> FreeGaussian:
@@ -224,12 +213,12 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
         return np.concatenate([mu0, typical * units, strength, [shape]])
 
     def log_prior_shared(self) -> float:
-        """Log density of (mu0, typical, strength, shape), as if they had no least values."""
+        """Log density of (mu0, typical, strength, shape)."""
         log_p = (-0.5 * (self._m0**2 + np.log(2 * np.pi)) - np.log(self._scale)).sum()
-        log_p += _log_gamma_density(self._typical, *_TYPICAL).sum()
+        log_p += _log_gamma_density(self._typical, *_TYPICAL, self._least).sum()
         log_p -= 2 * np.log(self._scale[: self._each]).sum()
-        log_p += _log_gamma_density(self._strength, *_STRENGTH).sum()
-        return float(log_p + _log_gamma_density(np.array(self._shape), *_SHAPE))
+        log_p += _log_gamma_density(self._strength, *_STRENGTH, _SMALLEST_STRENGTH).sum()
+        return float(log_p + _log_gamma_density(np.array(self._shape), *_SHAPE, _SMALLEST_SHAPE))
 
     def log_new(self) -> Floats:
         """log f*(x) - h(x): as `FreeGaussianFamily`, with y - mu0, and a column's own w.
@@ -280,18 +269,18 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
         return np.maximum(squares + self._pooled(self._m0 * (count * self._m0 - 2 * s)), 0.0)
 
 
-def _smallest_gap(column: Floats) -> float:
-    """The least distance between two different numbers of a column; 0 where all are equal."""
-    gaps = np.diff(np.unique(column[~np.isnan(column)]))
-    return float(gaps.min()) if len(gaps) else 0.0
-
-
 def _gamma_above(least: Floats, shape: float, rate: Floats | float, rng) -> Floats:
-    """Gamma(shape, rate) above `least`, by its distribution function; `least` where beyond it."""
+    """Gamma(shape, rate), given that it is above `least`."""
+    return np.maximum(gamma_above(np.asarray(shape), least * rate, rng) / rate, least)
+
+
+def _sample_above(least: Floats, shape: float, rate: float, rng) -> Floats:
+    """The same by its distribution function, for simulation."""
     mass = gammaincc(shape, least * rate)
-    drawn = gammainccinv(shape, mass * (1 - rng.random(len(least)))) / rate
-    return np.where(mass > 0, np.maximum(drawn, least), least)
+    return np.maximum(gammainccinv(shape, mass * (1 - rng.random(len(least)))) / rate, least)
 
 
-def _log_gamma_density(x: Floats, shape: float, rate: float) -> Floats:
-    return shape * np.log(rate) - gammaln(shape) + (shape - 1) * np.log(x) - rate * x
+def _log_gamma_density(x: Floats, shape: float, rate: float, least: Floats | float = 0.0) -> Floats:
+    """Log density of Gamma(shape, rate) above `least`."""
+    log_p = shape * np.log(rate) - gammaln(shape) + (shape - 1) * np.log(x) - rate * x
+    return log_p - np.log(gammaincc(shape, rate * least))

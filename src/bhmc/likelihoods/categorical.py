@@ -7,8 +7,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 from bhmc._checks import check_whole
+from bhmc.likelihoods._discrete import (
+    check_entries,
+    check_float32,
+    check_shapes,
+    draw_log_dirichlet,
+    sample_log_dirichlet,
+)
 from bhmc.likelihoods._protocol import LARGEST_COPY, Family, Floats, Likelihood, slices
-from bhmc.likelihoods.bernoulli import check_entries, check_float32, check_shapes, draw_log_gamma
 
 # A code beyond this is surely a number of some other kind; and every category costs memory.
 _LARGEST_CODE = 65535
@@ -101,10 +107,10 @@ class CategoricalFamily(Family):
 
     def __init__(self, likelihood: Categorical, X: Floats):
         self.n_rows, d = X.shape
-        concentration = check_shapes(likelihood.concentration, d, "concentration")
         check_entries(
             X, _is_code, f"the Categorical family needs whole numbers from 0 to {_LARGEST_CODE}"
         )
+        concentration = check_shapes(likelihood.concentration, d, "concentration")
         widths = likelihood.checked(d)
         if widths is None:
             widths = _largest_codes(X) + 1
@@ -163,24 +169,6 @@ class CategoricalFamily(Family):
         """log p_kd, p_kd ~ Dir(concentration_d + counts of the categories of column d)."""
         shapes = self._concentration + sums[:, :-1]
         return draw_log_dirichlet(shapes, self._starts, self._widths, rng)
-
-
-def draw_log_dirichlet(
-    shapes: Floats, starts: NDArray, widths: NDArray, rng: np.random.Generator
-) -> Floats:
-    """log p for every block of columns, p ~ Dir(its shapes): gammas divided by their sum."""
-    log_g = draw_log_gamma(shapes, rng)
-    log_total = np.logaddexp.reduceat(log_g, starts, axis=1)
-    return log_g - np.repeat(log_total, widths, axis=1)
-
-
-def sample_log_dirichlet(shapes: Floats, size: int, rng: np.random.Generator) -> Floats:
-    """(size, k): log p, p ~ Dir(shapes), for the forward simulator."""
-    # G(s) = G(s + 1) U^(1 / s): small shapes give a logarithm, not the number 0.
-    log_u = np.log1p(-rng.random((size, len(shapes))))
-    log_g = np.log(rng.standard_gamma(shapes + 1, (size, len(shapes)))) + log_u / shapes
-    largest = log_g.max(axis=1, keepdims=True)
-    return log_g - largest - np.log(np.exp(log_g - largest).sum(axis=1, keepdims=True))
 
 
 def _is_code(x: Floats) -> NDArray[np.bool_]:

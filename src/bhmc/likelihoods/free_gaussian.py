@@ -7,17 +7,15 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import gammaln
 
-from bhmc._checks import check_choice, check_covariance, check_positive, check_vector
+from bhmc._checks import check_positive
 from bhmc.likelihoods._protocol import (
     LARGEST_COPY,
     Family,
     Floats,
-    Likelihood,
-    column_scales,
-    common_deviation,
     has_missing,
     slices,
 )
+from bhmc.likelihoods._units import InUnits
 
 # A scaled value beyond this dwarfs others: taking its square out of a sum costs digits.
 _DWARFS = 1e3
@@ -30,7 +28,7 @@ _SMALLEST_SHAPE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class FreeGaussian(Likelihood):
+class FreeGaussian(InUnits):
     """Gaussian components, each with a mean and variances of its own, columns independent.
 
     In units of `scale` around `location`, y = (x - location) / scale, for every column d:
@@ -62,19 +60,6 @@ class FreeGaussian(Likelihood):
     noise: float = 0.2
     strength: float = 0.2
 
-    allows_missing = True
-
-    @classmethod
-    def scaled_to(cls, X: Floats, **settings) -> "FreeGaussian":
-        """The family in the units of X: its column means and standard deviations.
-
-        Spherical: the root mean square of the deviations of the columns that vary.
-        """
-        mean, deviation = column_scales(X)
-        if settings.get("covariance") == "spherical":
-            deviation = common_deviation(X)
-        return cls(location=mean, scale=deviation, **settings)
-
     def prepare(self, X: Floats) -> "FreeGaussianFamily":
         """The family bound to X."""
         return FreeGaussianFamily(self, X)
@@ -96,7 +81,6 @@ class FreeGaussian(Likelihood):
 
     def checked(self, n_features: int) -> tuple[Floats, Floats]:
         """(location, scale) as (d,) vectors, every setting checked."""
-        check_choice(self.covariance, "covariance", ("diagonal", "spherical"))
         for name in ("shape", "noise", "strength"):
             check_positive(getattr(self, name), name)
         if self.shape < _SMALLEST_SHAPE:
@@ -104,10 +88,7 @@ class FreeGaussian(Likelihood):
                 f"shape must be at least {_SMALLEST_SHAPE}, for with less a variance may be beyond "
                 f"a double, got {self.shape!r}."
             )
-        scale = check_covariance(self.scale, n_features, "scale")
-        if scale.ndim != 1 or (self.covariance == "spherical" and np.ptp(scale) > 0):
-            raise ValueError("scale must be one number, or with diagonal covariance one a column.")
-        return check_vector(self.location, n_features, "location"), scale
+        return super().checked(n_features)
 
 
 class FreeGaussianFamily(Family):

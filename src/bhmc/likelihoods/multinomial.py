@@ -9,10 +9,19 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import gammaln
 
+from bhmc._data_checks import WrongEntryError
+from bhmc.likelihoods._discrete import (
+    EXACT_BELOW,
+    LARGEST_COUNT,
+    check_entries,
+    check_float32,
+    check_shapes,
+    draw_log_dirichlet,
+    is_count,
+    log_rising,
+    sample_log_dirichlet,
+)
 from bhmc.likelihoods._protocol import LARGEST_COPY, Family, Floats, Likelihood, slices
-from bhmc.likelihoods.bernoulli import check_entries, check_float32, check_shapes, refuse
-from bhmc.likelihoods.categorical import draw_log_dirichlet, sample_log_dirichlet
-from bhmc.likelihoods.poisson import EXACT_BELOW, LARGEST_COUNT, is_count, log_rising
 
 _NEEDS = f"the Multinomial family needs whole numbers from 0 to {LARGEST_COUNT:g}"
 
@@ -77,8 +86,8 @@ class MultinomialFamily(Family):
     def __init__(self, likelihood: Multinomial, X):
         self.n_rows, d = X.shape
         self.n_parameters, self.n_statistics = d, d + 1
-        self._prior = check_shapes(likelihood.concentration, d, "concentration")
         self._X, self._kept = _checked(X), None
+        self._prior = check_shapes(likelihood.concentration, d, "concentration")
         if _bytes_of(self._X) <= LARGEST_COPY:
             self._kept, self._X = self.statistics(slice(0, self.n_rows)), None
         self._totals = self._row_sums(lambda x, _: x)
@@ -181,7 +190,7 @@ def _checked(X):
     bad = np.flatnonzero(~is_count(X.data))
     if len(bad):
         row = int(np.searchsorted(X.indptr, bad[0], side="right")) - 1
-        refuse(float(X.data[bad[0]]), row, int(X.indices[bad[0]]), _NEEDS)
+        raise WrongEntryError(float(X.data[bad[0]]), row, int(X.indices[bad[0]]), _NEEDS)
     return X
 
 

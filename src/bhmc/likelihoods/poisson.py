@@ -3,25 +3,23 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaln, gammaln
+from numpy.typing import ArrayLike
+from scipy.special import gammaln
 
 from bhmc._checks import check_positive
-from bhmc.likelihoods._protocol import Floats, Likelihood, column_scales, slices
-from bhmc.likelihoods.bernoulli import (
+from bhmc.likelihoods._discrete import (
+    EXACT_BELOW,
+    LARGEST_COUNT,
     ColumnFamily,
     check_between,
     check_entries,
     check_float32,
     check_shapes,
     draw_log_gamma,
+    is_count,
+    log_rising,
 )
-
-# The log likelihood of a larger count is off by more than 0.01, for a double has 16 digits.
-LARGEST_COUNT = 1e12
-
-# Whole numbers below this are exact in a double, and so are sums and differences of them.
-EXACT_BELOW = 2.0**53
+from bhmc.likelihoods._protocol import Floats, Likelihood, column_scales, slices
 
 _LEAST_RATE, _LARGEST_RATE = 1e-100, 1e100
 
@@ -84,12 +82,13 @@ class PoissonFamily(ColumnFamily):
     """
 
     def __init__(self, likelihood: Poisson, X: Floats):
-        self._shape, self._rate = likelihood.checked(X.shape[1])
+        # Entries first: settings that were taken from wrong ones are wrong for that reason.
         check_entries(
             X,
             lambda x: is_count(x) | np.isnan(x),
             f"the Poisson family needs whole numbers from 0 to {LARGEST_COUNT:g}",
         )
+        self._shape, self._rate = likelihood.checked(X.shape[1])
         super().__init__(X)
         total = sum(self._counts(rows).sum() for rows in slices(self.n_rows))
         self.subtracts_well = bool(total < EXACT_BELOW)
@@ -141,22 +140,6 @@ class PoissonFamily(ColumnFamily):
     def _counts(self, rows: slice) -> Floats:
         """Counts of a slice of rows, 0 for missing ones."""
         return self.statistics(rows)[:, : self.n_parameters]
-
-
-def is_count(x: Floats) -> NDArray[np.bool_]:
-    """Whether entries are whole numbers from 0 to LARGEST_COUNT."""
-    return (x >= 0) & (x <= LARGEST_COUNT) & (x == np.floor(x))
-
-
-def log_rising(a: Floats, x: Floats) -> Floats:
-    """log Gamma(a + x) / Gamma(a), which is 0 for x = 0.
-
-    By the beta function, which knows both arguments: where a is large, the two gamma functions are
-    all but equal.
-    """
-    some = x > 0
-    safe = np.where(some, x, 1.0)
-    return np.where(some, gammaln(safe) - betaln(a, safe), 0.0)
 
 
 def _sizes(x: Floats) -> Floats:

@@ -1,24 +1,24 @@
 """x ~ N(theta, sigma2), one unknown sigma2 for all components; theta ~ N(mu0, sigma0), learned."""
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
+from scipy.special import gammainc, gammaincinv, gammaln
 
-from bhmc._checks import check_choice, check_covariance, check_positive, check_vector
+from bhmc._checks import check_positive
 from bhmc.likelihoods._protocol import (
     LARGEST_COPY,
     Family,
     Floats,
-    Likelihood,
-    column_scales,
-    common_deviation,
     has_missing,
     slices,
 )
+from bhmc.likelihoods._resolution import checked_least, least_variance
+from bhmc.likelihoods._truncated import gamma_below
+from bhmc.likelihoods._units import InUnits, Learning
 from bhmc.likelihoods.gaussian import Gaussian
 
 # Sums of rows whose largest value dwarfs the others lose digits where it is taken out again.
@@ -26,7 +26,7 @@ _DWARFS = 1e6
 
 
 @dataclass(frozen=True, eq=False)
-class SharedGaussian(Likelihood):
+class SharedGaussian(InUnits, Learning):
     """Gaussian components around means of their own, with one noise variance for all of them.
 
     The noise variance, and the mean and variance of the component means, are learned. In units of
@@ -36,8 +36,9 @@ class SharedGaussian(Likelihood):
         sigma0_d ~ InverseGamma(spread_shape, spread_scale)    theta_d ~ N(mu0_d, sigma0_d)
         mu0_d ~ N(0, 1)
 
-    A column whose groups do not differ ends with a small sigma0_d: it then costs a component little
-    and tells nothing. Missing entries (NaN) are skipped exactly.
+    with sigma2_d no smaller than least_variance_d. A column whose groups do not differ ends with a
+    small sigma0_d: it then costs a component little and tells nothing. Missing entries (NaN) are
+    skipped exactly.
 
     Parameters
     ----------
@@ -51,6 +52,9 @@ class SharedGaussian(Likelihood):
         Prior of sigma2.
     spread_shape, spread_scale : float, default=1.0, 0.2
         Prior of sigma0.
+    least_variance : float or (d,), default=0.0
+        sigma2 is no smaller, in units of scale squared. `BHMC` takes it from the data where the
+        likelihood is given by name: what so many rows can show (docs/families.md).
     """
 
     covariance: str = "diagonal"
@@ -60,16 +64,13 @@ class SharedGaussian(Likelihood):
     noise_scale: float = 0.2
     spread_shape: float = 1.0
     spread_scale: float = 0.2
-
-    allows_missing = True
+    least_variance: ArrayLike = 0.0
 
     @classmethod
-    def scaled_to(cls, X: Floats, **settings) -> "SharedGaussian":
-        """The family in the units of X: its column means and standard deviations."""
-        mean, deviation = column_scales(X)
-        if settings.get("covariance") == "spherical":
-            deviation = common_deviation(X)
-        return cls(location=mean, scale=deviation, **settings)
+    def scaled_to(cls, X: Floats, **settings) -> Self:
+        """The family in the units of X, no finer than its rows can show."""
+        likelihood = super().scaled_to(X, **settings)
+        return replace(likelihood, least_variance=least_variance(X, likelihood))
 
     def prepare(self, X: Floats) -> "SharedGaussianFamily":
         """The family bound to X."""
@@ -80,37 +81,25 @@ class SharedGaussian(Likelihood):
         mu0, sigma2, sigma0 = self._split(shared)
         return Gaussian(sigma2=sigma2, mu0=mu0, sigma0=sigma0)
 
-    def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
-        """Refused: the shared numbers must be put in first."""
-        raise TypeError(
-            "SharedGaussian samples nothing before its shared numbers are put in: at()."
-        )
-
-    def sample_data(self, theta: Floats, rng: np.random.Generator) -> Floats:
-        """Refused: the shared numbers must be put in first."""
-        raise TypeError(
-            "SharedGaussian samples nothing before its shared numbers are put in: at()."
-        )
-
     def sample_shared(self, n_features: int, rng: np.random.Generator) -> Floats:
         """(mu0, sigma2, sigma0) from their priors."""
         location, scale = self.checked(n_features)
         each = n_features if self.covariance == "diagonal" else 1
         units = scale[:each] ** 2
-        sigma2 = self.noise_scale / rng.standard_gamma(self.noise_shape, each)
+        least = checked_least(self, n_features)
+        with np.errstate(divide="ignore"):
+            mass = gammainc(self.noise_shape, self.noise_scale / least)
+        u = mass * (1 - rng.random(each))
+        sigma2 = np.maximum(self.noise_scale / gammaincinv(self.noise_shape, u), least)
         sigma0 = self.spread_scale / rng.standard_gamma(self.spread_shape, each)
         mu0 = location + scale * rng.standard_normal(n_features)
         return np.concatenate([mu0, sigma2 * units, sigma0 * units])
 
     def checked(self, n_features: int) -> tuple[Floats, Floats]:
         """(location, scale) as (d,) vectors, every setting checked."""
-        check_choice(self.covariance, "covariance", ("diagonal", "spherical"))
         for name in ("noise_shape", "noise_scale", "spread_shape", "spread_scale"):
             check_positive(getattr(self, name), name)
-        scale = check_covariance(self.scale, n_features, "scale")
-        if scale.ndim != 1 or (self.covariance == "spherical" and np.ptp(scale) > 0):
-            raise ValueError("scale must be one number, or with diagonal covariance one a column.")
-        return check_vector(self.location, n_features, "location"), scale
+        return super().checked(n_features)
 
     def _split(self, shared: Floats) -> tuple[Floats, Floats, Floats]:
         """(mu0, sigma2, sigma0), each (d,)."""
@@ -139,6 +128,7 @@ class SharedGaussianFamily(Family):
         self.n_rows, d = X.shape
         self._likelihood = likelihood
         self._location, self._scale = likelihood.checked(d)
+        self._least = checked_least(likelihood, d)
         self._spherical = likelihood.covariance == "spherical"
         self._missing = has_missing(X)
         self.n_parameters, self.n_statistics = d, (2 * d if self._missing else d) + 1
@@ -165,13 +155,13 @@ class SharedGaussianFamily(Family):
     def start_shared(self) -> Floats:
         """mu0 at the location, sigma2 a fifth of the scale squared, sigma0 the scale squared."""
         units = self._scale[:1] ** 2 if self._spherical else self._scale**2
-        return np.concatenate([self._location, 0.2 * units, units])
+        return np.concatenate([self._location, np.maximum(0.2, self._least) * units, units])
 
     def draw_shared(self, theta: Floats, sums: Floats, rng: np.random.Generator) -> Floats:
         """sigma2 | theta, X; then mu0 | theta, sigma0; then sigma0 | theta, mu0.
 
         With N_d observed entries and SS_d = sum_n o_d (y_d - m_d)^2 in units of scale:
-        sigma2_d ~ IG(noise_shape + N_d / 2, noise_scale + SS_d / 2);
+        sigma2_d ~ IG(noise_shape + N_d / 2, noise_scale + SS_d / 2), above least_variance_d;
         mu0_d ~ N(sum_k m_kd / (w_d + K), w_d / (w_d + K));
         sigma0_d ~ IG(spread_shape + K / 2, spread_scale + sum_k (m_kd - m0_d)^2 / 2).
         Spherical: shapes and scales add up over the columns.
@@ -180,12 +170,14 @@ class SharedGaussianFamily(Family):
         m = (theta - self._location) / self._scale
         count, y = self._counts(sums), sums[:, :d]
         ss = np.maximum(self._squares + (m * (m * count - 2 * y)).sum(axis=0), 0.0)
-        v = self._draw_variance(prior.noise_shape, prior.noise_scale, self._observed, ss, rng)
+        v = self._draw_variance(
+            prior.noise_shape, prior.noise_scale, self._observed, ss, self._least, rng
+        )
         m0 = m.sum(axis=0) / (self._w + k)
         m0 += rng.standard_normal(d) * np.sqrt(self._w / (self._w + k))
         ss0 = ((m - m0) ** 2).sum(axis=0)
         w = self._draw_variance(
-            prior.spread_shape, prior.spread_scale, np.full(d, float(k)), ss0, rng
+            prior.spread_shape, prior.spread_scale, np.full(d, float(k)), ss0, np.zeros(1), rng
         )
         units = self._scale[:1] ** 2 if self._spherical else self._scale**2
         return np.concatenate([self._location + self._scale * m0, v * units, w * units])
@@ -201,7 +193,9 @@ class SharedGaussianFamily(Family):
             each = shape * np.log(scale) - gammaln(shape) - (shape + 1) * np.log(value)
             each = each - scale / value - 2 * np.log(self._scale)
             log_p += each[0] if self._spherical else each.sum()
-        return float(log_p)
+        with np.errstate(divide="ignore"):
+            above = gammainc(prior.noise_shape, prior.noise_scale / self._least)
+        return float(log_p - np.log(above).sum())
 
     def statistics(self, rows: slice) -> Floats:
         """(o y, 1) or (o y, o, 1)."""
@@ -266,8 +260,11 @@ class SharedGaussianFamily(Family):
             total[rows] += t[:, d:-1] @ constant if self._missing else constant.sum()
         return total
 
-    def _draw_variance(self, shape, scale, count, squares, rng) -> Floats:
-        """IG(shape + count / 2, scale + squares / 2), one a column or one for all."""
+    def _draw_variance(self, shape, scale, count, squares, least, rng) -> Floats:
+        """IG(shape + count / 2, scale + squares / 2) above `least`, one a column or one for all."""
         if self._spherical:
             count, squares = count.sum(keepdims=True), squares.sum(keepdims=True)
-        return (scale + squares / 2) / rng.standard_gamma(shape + count / 2)
+        scale = scale + squares / 2
+        with np.errstate(divide="ignore"):
+            most = scale / least
+        return np.maximum(scale / gamma_below(shape + count / 2, most, rng), least)

@@ -1,0 +1,81 @@
+"""Whether the columns of a table are of one kind: pixels, ratings, weights of words, rotations.
+
+Where columns are of one kind, in one unit, distances between rows mean something as they are, and
+columns that hardly vary should count little: blank pixels, trailing principal components. Where
+they are not, every column has to be judged by its own variance. Each sign here is something that
+columns of different kinds would not show.
+"""
+
+import numpy as np
+
+from bhmc.likelihoods._protocol import Floats, slices
+
+# Lengths or sums of rows that were made equal differ by rounding only.
+_ROUNDING = 1e-6
+
+# Independent columns have correlations of 1 / sqrt(n); columns that were made orthogonal, none. A
+# root mean square below this share of the former counts as none.
+_SHARE_OF_CHANCE = 0.2
+
+# More columns than this are not checked for it.
+_MOST_COLUMNS = 2000
+
+
+def of_one_kind(X: Floats) -> bool:
+    """Whether rows have equal lengths or sums, columns one range, or columns are orthogonal."""
+    if X.shape[1] < 2 or len(X) < 3:
+        return False
+    return _one_range(X) or _rows_are_equal(X) or _columns_are_orthogonal(X)
+
+
+def _one_range(X: Floats) -> bool:
+    """Whether most columns begin at one number and end at one number, as pixels and ratings do."""
+    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    varies = high > low
+    if varies.sum() < 2:
+        return False
+    low, high = low[varies], high[varies]
+    return bool(np.mean(low == low.min()) > 0.5 and np.mean(high == high.max()) > 0.5)
+
+
+def _rows_are_equal(X: Floats) -> bool:
+    """Whether all rows have one length, or one sum other than 0."""
+    for measure in (_lengths, _sums):
+        parts = (measure(X[rows]) for rows in slices(len(X)))
+        least, most = np.inf, -np.inf
+        for part in parts:
+            least, most = min(least, part.min()), max(most, part.max())
+            if not most - least <= _ROUNDING * abs(most):
+                break
+        else:
+            if most != 0:
+                return True
+    return False
+
+
+def _lengths(rows: Floats) -> Floats:
+    return np.sqrt(np.einsum("nd,nd->n", rows, rows))
+
+
+def _sums(rows: Floats) -> Floats:
+    return rows.sum(axis=1)
+
+
+def _columns_are_orthogonal(X: Floats) -> bool:
+    """Whether columns, centred or as they are, are orthogonal: principal components, an SVD."""
+    n, d = X.shape
+    if d > _MOST_COLUMNS or d >= n:
+        return False
+    products, sums = np.zeros((d, d)), np.zeros(d)
+    for rows in slices(n):
+        products += X[rows].T @ X[rows]
+        sums += X[rows].sum(axis=0)
+    for matrix in (products, products - np.outer(sums, sums) / n):
+        squares = np.diag(matrix)
+        if not (squares > 0).all():
+            return False
+        cosines = matrix / np.sqrt(squares * squares[:, None])
+        mean_square = ((cosines**2).sum() - d) / (d * (d - 1))
+        if mean_square <= _SHARE_OF_CHANCE**2 / n:
+            return True
+    return False

@@ -1,0 +1,61 @@
+"""What Gaussian families that work in units of the columns have in common."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bhmc._checks import check_choice, check_positive_vector, check_vector
+from bhmc.likelihoods._protocol import Floats, Likelihood, column_scales, common_deviation
+
+
+@dataclass(frozen=True, eq=False)
+class InUnits(Likelihood):
+    """A Gaussian likelihood in units of `scale` around `location`; its columns independent."""
+
+    covariance: str = "diagonal"
+    location: ArrayLike = 0.0
+    scale: ArrayLike = 1.0
+
+    allows_missing = True
+
+    @classmethod
+    def scaled_to(cls, X: Floats, **settings) -> Self:
+        """The family in the units of X: its column means and standard deviations.
+
+        Spherical: the root mean square of the deviations of the columns that vary.
+        """
+        mean, deviation = column_scales(X)
+        if settings.get("covariance") == "spherical":
+            deviation = common_deviation(X)
+        return cls(location=mean, scale=deviation, **settings)
+
+    def checked(self, n_features: int) -> tuple[Floats, Floats]:
+        """(location, scale) as (d,) vectors, every setting checked."""
+        check_choice(self.covariance, "covariance", ("diagonal", "spherical"))
+        scale = check_positive_vector(self.scale, n_features, "scale")
+        if self.covariance == "spherical" and np.ptp(scale) > 0:
+            raise ValueError(
+                "scale must be one number where covariance is 'spherical', got "
+                f"{scale.min():g} and {scale.max():g}."
+            )
+        return check_vector(self.location, n_features, "location"), scale
+
+
+class Learning(Likelihood):
+    """A likelihood that simulates nothing before its shared numbers are put in."""
+
+    def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
+        """Refused: the shared numbers must be put in first."""
+        raise self._unsettled()
+
+    def sample_data(self, theta: Floats, rng: np.random.Generator) -> Floats:
+        """Refused: the shared numbers must be put in first."""
+        raise self._unsettled()
+
+    def _unsettled(self) -> TypeError:
+        return TypeError(
+            f"{type(self).__name__} samples nothing before its shared numbers are put in by "
+            "at(shared)."
+        )

@@ -54,7 +54,7 @@ class BHMC(ClusterMixin, BaseEstimator):
         scikit-learn has its own use for that name in an estimator).
     sampler : {"gibbs", "mh", "paper"}, default="gibbs"
         "gibbs" and "mh" are exact; "paper" is the published algorithm to the letter, which is not.
-    init : {"prior", "single", "singletons", "kmeans", "ward"} or array, default="prior"
+    init : {"prior", "single", "singletons", "kmeans", "ward"} or array, default="kmeans"
         Where chains start; after enough sweeps it makes no difference. "prior" draws tree and
         components from the prior. "single" puts all rows into one leaf and component, "singletons"
         each into its own. "kmeans" and "ward" start from more groups than one expects, in nested
@@ -120,7 +120,7 @@ class BHMC(ClusterMixin, BaseEstimator):
         gamma="learn",
         fixed_components=None,
         sampler="gibbs",
-        init="prior",
+        init="kmeans",
         n_warmup=200,
         n_draws=300,
         thin=1,

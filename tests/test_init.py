@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import homogeneity_score
 
-from bhmc import BHMC, Hyper, sampling
+from bhmc import BHMC, Hyper, _groups, sampling
 from bhmc._groups import nested_groups
 from bhmc._start import prior_state
 from bhmc._state import check_state
@@ -300,6 +300,18 @@ def test_many_rows():
         state = start(family, init)
         assert time.process_time() - begin < 10
         assert homogeneity_score(np.arange(100_000) % 7, state.components) > 0.9
+
+
+def test_wide_rows_are_taken_a_few_at_a_time(monkeypatch):
+    """The same groups where memory allows for 3 rows at a time; and for a smaller sample."""
+    family = family_of("gaussian", table()[0])
+    whole = start(family, "kmeans")
+    monkeypatch.setattr(_groups, "_BLOCK", 3)
+    np.testing.assert_array_equal(start(family, "kmeans").components, whole.components)
+    assert _groups._sample_size(10**6, "kmeans", 10**5) == 2 * _groups._LIMIT
+    assert _groups._sample_size(10**6, "kmeans", 8) == 20_000
+    assert _groups._sample_size(10**6, "ward", 8) == 2_000
+    assert [rows.stop for rows in _groups._blocks(4, 2**21)] == [2, 4]
 
 
 # ---- The estimator ----

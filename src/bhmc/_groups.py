@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bhmc.likelihoods import Family
+from bhmc.likelihoods._protocol import slices
 
 # A chain sees a sample of this share of the rows, and no more of them than this: Ward needs the
 # distance of every pair. Even of few rows it sees a part, so that chains start apart.
@@ -28,7 +29,9 @@ _LLOYD_STEPS = 20
 # Sparse points are reduced to so many directions.
 _DIRECTIONS = 50
 
-_BLOCK = 4096
+# Points are made for at most so many rows at a time, and so many numbers; a sample holds four times
+# as many numbers.
+_BLOCK, _NUMBERS = 4096, 2**22
 
 
 def nested_groups(
@@ -40,7 +43,8 @@ def nested_groups(
     it, so that every node has about as many children as any other.
     """
     n = family.n_rows
-    sample = _sample(family, min(_MOST_ROWS[method], int(np.ceil(_SHARE * n))), rng)
+    blocks = _blocks(n, _width(family))
+    sample = _sample(family, blocks, _sample_size(n, method, _width(family)), rng)
     space = _Space(sample, rng)
     sample = space.enter(sample)
     k = _how_many(n, most, rng)
@@ -49,7 +53,7 @@ def nested_groups(
     cuts = _cuts(items, [max(1, round(k ** (j / n_levels))) for j in range(1, n_levels + 1)])
     _, first, group = np.unique(cuts[:, -1], return_index=True, return_inverse=True)
     centres = _means(items, group, len(first))
-    labels = [_nearest(space.enter(family.points(rows)), centres) for rows in _blocks(n)]
+    labels = [_nearest(space.enter(family.points(rows)), centres) for rows in blocks]
     return cuts[first][np.concatenate(labels)]
 
 
@@ -59,11 +63,23 @@ def _how_many(n: int, most: int | None, rng: np.random.Generator) -> int:
     return min(int(rng.integers(low, high + 1)), most or n, n, _LIMIT)
 
 
-def _sample(family: Family, size: int, rng: np.random.Generator):
+def _width(family: Family) -> int:
+    """Numbers of a point; of a sparse one, as if few."""
+    point = family.points(slice(0, 1))
+    return 1 if sparse.issparse(point) else point.shape[1]
+
+
+def _sample_size(n: int, method: str, width: int) -> int:
+    """Rows to look at: a share of them, and no more than there is time and memory for."""
+    affordable = max(4 * _NUMBERS // max(width, 1), 2 * _LIMIT)
+    return min(_MOST_ROWS[method], int(np.ceil(_SHARE * n)), affordable)
+
+
+def _sample(family: Family, blocks: list[slice], size: int, rng: np.random.Generator):
     """The points of `size` rows drawn at random."""
     chosen = np.sort(rng.choice(family.n_rows, size, replace=False))
     parts = []
-    for rows in _blocks(family.n_rows):
+    for rows in blocks:
         first, last = np.searchsorted(chosen, [rows.start, rows.stop])
         if last > first:
             parts.append(family.points(rows)[chosen[first:last] - rows.start])
@@ -131,7 +147,7 @@ def _means(points: NDArray, group: NDArray, k: int) -> NDArray[np.float64]:
 def _nearest(points: NDArray, centres: NDArray) -> NDArray[np.int64]:
     """(n,): the nearest centre, by |c|^2 / 2 - x . c."""
     half = 0.5 * (centres**2).sum(axis=1)
-    each = [np.argmin(half - points[rows] @ centres.T, axis=1) for rows in _blocks(len(points))]
+    each = [np.argmin(half - points[rows] @ centres.T, axis=1) for rows in _blocks(len(points), 1)]
     return np.concatenate(each)
 
 
@@ -147,5 +163,6 @@ def _cuts(items: NDArray, numbers: list[int]) -> NDArray[np.int64]:
     return np.column_stack(cuts).astype(np.int64)
 
 
-def _blocks(n: int) -> list[slice]:
-    return [slice(first, min(first + _BLOCK, n)) for first in range(0, n, _BLOCK)]
+def _blocks(n: int, width: int) -> list[slice]:
+    """Slices that cover n rows, fewer rows in each where they are wide."""
+    return slices(n, min(_BLOCK, max(1, _NUMBERS // max(width, 1))))

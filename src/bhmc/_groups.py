@@ -21,7 +21,8 @@ _SHARE = 0.8
 _MOST_ROWS = {"kmeans": 20_000, "ward": 2_000}
 
 # The number of groups is drawn between these multiples of the root of n, and is no more than this.
-# Half as many did worse by held-out density on five of seven tables, twice as many on one.
+# By held-out density half as many did worse on three of seven tables, and two to four times the
+# root (200 at most) on one: docs/starts.md.
 _FEWEST, _MOST, _LIMIT = 1.0, 3.0, 100
 
 _LLOYD_STEPS = 20

@@ -22,7 +22,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test exact bench bench-growth heldout lint types format constraints clean check-python
+.PHONY: help setup demo test exact bench bench-growth heldout starts lint types format constraints clean check-python
 
 help: ## List the targets
 	@echo "Targets of this Makefile:"
@@ -76,6 +76,9 @@ bench-growth: setup ## Fit exponents of a sweep's time in rows, components, colu
 
 heldout: setup ## Compare families and priors by held-out density; takes some minutes
 	@$(BIN)/python -m benchmarks.heldout
+
+starts: setup ## Compare the starts of chains by what they reach; takes some minutes
+	@$(BIN)/python -m benchmarks.starts
 
 lint: setup ## Check style, formatting and the direction of imports
 	@echo "Checking style, formatting and the direction of imports."

@@ -534,6 +534,51 @@ class TestStateOfOtherData:
         refused(entry(state=None), TypeError, "state must be a bhmc.State", "NoneType")
 
 
+# ---- Where chains start ----
+
+LABELS = np.array([0, 0, 0, 1, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("init", "error", "parts"),
+    [
+        ("k-means", ValueError, ["init='k-means' is not known", "'kmeans'", "'prior'"]),
+        (None, TypeError, ["init must be one of 'prior'", "NoneType"]),
+        (3.5, ValueError, ["init must hold whole numbers", "got 3.5"]),
+        (3, ValueError, ["init must hold a label a row", "got shape ()"]),
+        (["a"] * 6, TypeError, ["init must be one of", "whole numbers"]),
+        ([[0], [0, 1], 2, 3, 4, 5], TypeError, ["init must be one of", "got list"]),
+        (LABELS == 1, TypeError, ["init must be one of", "dtype bool"]),
+        (LABELS[:5], ValueError, ["labels for 5 rows", "X has 6"]),
+        (np.zeros((6, 0), int), ValueError, ["1 to 3 levels", "got shape (6, 0)"]),
+        (np.zeros((6, 4), int), ValueError, ["1 to 3 levels", "got shape (6, 4)"]),
+        (np.zeros((6, 1, 1), int), ValueError, ["1 to 3 levels", "got shape (6, 1, 1)"]),
+        (LABELS - 1, ValueError, ["at least 0", "got -1"]),
+        (LABELS + 0.5, ValueError, ["whole numbers", "got 0.5"]),
+        (np.where(LABELS == 2, np.nan, LABELS), ValueError, ["NaN among its labels"]),
+        (np.where(LABELS == 2, np.inf, LABELS), ValueError, ["whole numbers", "got inf"]),
+        (
+            np.column_stack([LABELS, [0, 0, 0, 0, 1, 2]]),
+            ValueError,
+            ["nested", "rows 0 and 3 share label 0 in column 1", "have 0 and 1"],
+        ),
+    ],
+)
+def test_starts_that_cannot_be_followed(init, error, parts):
+    refused(fit(init=init), error, *parts)
+
+
+@pytest.mark.parametrize("init", ["singletons", np.arange(6)])
+def test_more_groups_than_components(init):
+    refused(fit(init=init, fixed_components=5), ValueError, "6 groups", "fixed at 5")
+
+
+def test_more_groups_than_memory_holds():
+    X, many = np.zeros((4_000, 1)), np.arange(4_000)
+    for init in ("singletons", many, np.column_stack([many // 2, many])):
+        refused(fit(X, init=init), ValueError, "4000 groups in", "init='kmeans'")
+
+
 # ---- After the fit ----
 
 
@@ -560,3 +605,36 @@ def test_a_refusal_leaves_an_unfitted_estimator_unfitted():
         with pytest.raises(ValueError, match="X has"):
             model.fit(X)
         assert not [name for name in vars(model) if name.endswith("_")]
+
+
+NOT_BITS = np.array([[0.0, 1.0], [1.0, 0.5], [1.0, 1.0]])
+LATE_REFUSALS = pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"likelihood": "bernoulli"}, "Bernoulli family"),  # when the family is bound to the data
+        ({"likelihood": Gaussian(sigma2=1e-12), "precision": "float32"}, "float32"),
+        ({"init": [0, 1]}, "labels for 2 rows"),
+    ],
+    ids=["likelihood", "precision", "init"],
+)
+
+
+@LATE_REFUSALS
+def test_a_late_refusal_leaves_an_unfitted_estimator_unfitted(settings, words):
+    model = BHMC(**settings)
+    with pytest.raises(ValueError, match=words):
+        model.fit(NOT_BITS)
+    assert not [name for name in vars(model) if name.endswith("_")]
+
+
+@LATE_REFUSALS
+def test_a_late_refusal_leaves_a_fitted_estimator_as_it_was(settings, words, monkeypatch):
+    monkeypatch.undo()
+    frame = framed(np.repeat([[0.0, 1.0], [1.0, 0.0]], 3, axis=0))
+    model = BHMC(n_warmup=1, n_draws=1, random_state=0).fit(frame)
+    before = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    with pytest.raises(ValueError, match=words):
+        model.set_params(**settings).fit(NOT_BITS)
+    after = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    assert before.keys() == after.keys()
+    assert all(after[name] is before[name] for name in before)

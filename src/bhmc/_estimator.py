@@ -9,9 +9,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bhmc._checks import check_choice, check_hyper, check_n_jobs, check_whole, seed_sequence
 from bhmc._data_checks import WrongEntryError, check_matrix, column_names
 from bhmc._frames import Columns, is_frame, read_frame
+from bhmc._init_checks import STARTS, check_init
 from bhmc._state import Hyper
 from bhmc._threads import one_blas_thread
-from bhmc.likelihoods import Family, categorical_columns, kind_of, resolve
+from bhmc.likelihoods import Family, Likelihood, categorical_columns, kind_of, resolve
 from bhmc.priors import Gamma
 from bhmc.recorder import Draws, Recorder, best_state, collect
 from bhmc.sampling import PRECISIONS, Chain, check_sampler, run, start_state
@@ -53,6 +54,12 @@ class BHMC(ClusterMixin, BaseEstimator):
         scikit-learn has its own use for that name in an estimator).
     sampler : {"gibbs", "mh", "paper"}, default="gibbs"
         "gibbs" and "mh" are exact; "paper" is the published algorithm to the letter, which is not.
+    init : {"prior", "single", "singletons", "kmeans", "ward"} or array, default="kmeans"
+        Where chains start; after enough sweeps it makes no difference. "prior" draws tree and
+        components from the prior. "single" puts all rows into one leaf and component, "singletons"
+        each into its own. "kmeans" and "ward" start from more groups than one expects, in nested
+        levels, other ones in every chain. An array of labels (n,) or (n, m), coarse to fine, gives
+        the nodes of the first m levels; its finest labels are the components, in every chain.
     n_warmup : int, default=200
         Sweeps thrown away at the start of each chain.
     n_draws : int, default=300
@@ -113,6 +120,7 @@ class BHMC(ClusterMixin, BaseEstimator):
         gamma="learn",
         fixed_components=None,
         sampler="gibbs",
+        init="kmeans",
         n_warmup=200,
         n_draws=300,
         thin=1,
@@ -128,6 +136,7 @@ class BHMC(ClusterMixin, BaseEstimator):
         self.gamma = gamma
         self.fixed_components = fixed_components
         self.sampler = sampler
+        self.init = init
         self.n_warmup = n_warmup
         self.n_draws = n_draws
         self.thin = thin
@@ -148,19 +157,30 @@ class BHMC(ClusterMixin, BaseEstimator):
             There for scikit-learn's conventions.
         """
         hyper = self._check_parameters()
-        X, columns = self._check_data(X)
-        self.likelihood_ = resolve(self.likelihood, X, columns)
-        try:
-            family = self.likelihood_.prepare(X)
-        except WrongEntryError as error:  # say it with the column's name
-            raise error.within(range(X.shape[1]), columns.names) from None
+        data, columns = self._check_data(X)
+        init = check_init(
+            self.init,
+            n_rows=data.shape[0],
+            n_levels=self.n_levels,
+            n_components=self.fixed_components,
+        )
+        with one_blas_thread():  # the last digits of products depend on the number of threads
+            likelihood = resolve(self.likelihood, data, columns)
+            family = _prepared(likelihood, data, columns)
         family.check_precision(self.precision)
         seeds = seed_sequence(self.random_state).spawn(self.n_chains)
         recorders = list(
             Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._run_chain)(family, hyper, seed) for seed in seeds
+                delayed(self._run_chain)(family, hyper, init, seed) for seed in seeds
             )
         )
+        # Nothing fitted is set before this: a refusal leaves the estimator as it was.
+        validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
+        self.likelihood_ = likelihood
+        self.categories_ = {
+            columns.names[j] if columns.names else j: labels
+            for j, labels in (columns.categories or {}).items()
+        }
         self.tree_: Tree = Tree.from_state(best_state(recorders))
         self.draws_: Draws = collect(recorders)
         self.paths_ = self.tree_.paths
@@ -176,11 +196,18 @@ class BHMC(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         return self.tree_.labels_at(level)
 
-    def _run_chain(self, family: Family, hyper: Hyper, seed) -> Recorder:
+    def _run_chain(self, family: Family, hyper: Hyper, init, seed) -> Recorder:
         rng, recorder = np.random.default_rng(seed), Recorder()
         with one_blas_thread():
             chain = Chain(  # the start itself is not kept: for many rows it is large
-                start_state(family, n_levels=self.n_levels, hyper=hyper, rng=rng),
+                start_state(
+                    family,
+                    n_levels=self.n_levels,
+                    hyper=hyper,
+                    rng=rng,
+                    init=init,
+                    dtype=self.precision,
+                ),
                 family,
                 self.sampler,
                 rng,
@@ -213,6 +240,8 @@ class BHMC(ClusterMixin, BaseEstimator):
         hyper = check_hyper(Hyper(**wanted, n_components=self.fixed_components))
         check_sampler(self.sampler, hyper)
         check_choice(self.precision, "precision", PRECISIONS)
+        if isinstance(self.init, str):
+            check_choice(self.init, "init", STARTS)
         kind_of(self.likelihood)
         return hyper
 
@@ -233,11 +262,6 @@ class BHMC(ClusterMixin, BaseEstimator):
             allow_sparse=kind.allows_sparse,
             names=columns.names,
         )
-        validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
-        self.categories_ = {
-            columns.names[j] if columns.names else j: labels
-            for j, labels in (columns.categories or {}).items()
-        }
         return matrix, columns
 
     def __sklearn_tags__(self):
@@ -249,3 +273,11 @@ class BHMC(ClusterMixin, BaseEstimator):
         tags.input_tags.allow_nan = kind.allows_missing
         tags.input_tags.sparse = kind.allows_sparse
         return tags
+
+
+def _prepared(likelihood: Likelihood, X, columns: Columns) -> Family:
+    """The family bound to X; a wrong entry is said with its column's name."""
+    try:
+        return likelihood.prepare(X)
+    except WrongEntryError as error:
+        raise error.within(range(X.shape[1]), columns.names) from None

@@ -1,8 +1,8 @@
-"""Where a chain starts: tree, components and weights from the prior, for any number of data.
+"""Where a chain starts: tree, components and weights, from the prior or from labels of the rows.
 
-The same law as `sample_prior`, by sticks instead of guest after guest: the children that data
-choose by a Chinese restaurant process are those of a stick GEM(alpha), so all data of a node choose
-at once.
+From the prior: the same law as `sample_prior`, by sticks instead of guest after guest: the children
+that data choose by a Chinese restaurant process are those of a stick GEM(alpha), so all data of a
+node choose at once.
 """
 
 import numpy as np
@@ -32,6 +32,52 @@ def prior_state(n: int, *, n_levels: int, hyper: Hyper, rng: np.random.Generator
         theta=np.empty((len(kept), 0)),
         hyper=hyper,
     )
+
+
+def labelled_state(labels: NDArray[np.int64], *, n_levels: int, hyper: Hyper) -> State:
+    """The state whose nodes at level j + 1 are the groups of column j of `labels` (n, m).
+
+    Deeper levels repeat the last column, and its groups are the components. Weights are those that
+    the counts alone suggest, for the sampler to redraw; theta is left empty.
+    """
+    paths = np.zeros((len(labels), n_levels + 1), dtype=np.int32)
+    parents = [np.array([-1], dtype=np.int32)]
+    n_nodes, components = 1, paths[:, 0]
+    for level in range(1, n_levels + 1):
+        column = labels[:, min(level, labels.shape[1]) - 1]
+        _, first, components = np.unique(column, return_index=True, return_inverse=True)
+        paths[:, level] = n_nodes + components
+        parents.append(paths[first, level - 1])
+        n_nodes += len(first)
+    components = components.astype(np.int32)
+    k = int(components.max()) + 1 if hyper.n_components is None else hyper.n_components
+    all_parents = np.concatenate(parents)
+    return State(
+        paths=paths,
+        components=components,
+        parents=all_parents,
+        log_weights=_weights_by_counts(paths, components, all_parents, k, hyper),
+        theta=np.empty((k, 0)),
+        hyper=hyper,
+    )
+
+
+def _weights_by_counts(paths, components, parents, k: int, hyper: Hyper) -> NDArray[np.float64]:
+    """(nodes, K + 1) log of (n_zk + gamma beta_pa,k; gamma beta*_pa) over its sum."""
+    counts = np.zeros((len(parents), k + 1))
+    for nodes in paths.T:
+        np.add.at(counts, (nodes, components), 1.0)
+    if hyper.n_components is None:
+        counts[0, -1] = hyper.gamma0
+    else:
+        counts[0, :-1] += hyper.gamma0 / k
+    weights = counts
+    weights[0] /= weights[0].sum()
+    for z in range(1, len(parents)):
+        weights[z] += hyper.gamma * weights[parents[z]]
+        weights[z] /= weights[z].sum()
+    with np.errstate(divide="ignore"):  # no remainder in the finite form
+        return np.log(weights)
 
 
 def _tree(n: int, n_levels: int, alpha: float, rng) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

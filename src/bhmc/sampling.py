@@ -10,8 +10,10 @@ from bhmc import _kernels, _workspace
 from bhmc._checks import check_choice, check_hyper, check_rng
 from bhmc._data_checks import check_functional_data, check_parameters
 from bhmc._density import log_p_tree
+from bhmc._groups import nested_groups
+from bhmc._init_checks import check_init
 from bhmc._prior import sample_hyper
-from bhmc._start import prior_state
+from bhmc._start import labelled_state, prior_state
 from bhmc._state import Hyper, Info, State, check_state, with_hyper
 from bhmc._tiles import Tiles
 from bhmc.likelihoods import Family, Likelihood, resolve
@@ -27,6 +29,10 @@ PAPER_EPSILON = 1e-3
 # Births and deaths leave holes and an order of nodes that slow a pass down, a little; and sums of
 # statistics that rows leave by subtraction gather rounding errors.
 _PASSES_PER_TIDY = 16
+
+# Rows of a start stay where they are for so many rounds, in which what goes with them settles: the
+# first weights are none of the model's, and shared numbers begin at middling values.
+_ROUNDS_OF_START = 5
 
 # log f of a component that does not exist, whatever the row.
 _NEVER = -1e30
@@ -89,13 +95,50 @@ def check_sampler(sampler: str, hyper: Hyper) -> str:
     return sampler
 
 
-def start_state(family: Family, *, n_levels: int, hyper: Hyper, rng: np.random.Generator) -> State:
-    """Tree, components and weights from the prior; theta from its posterior given those."""
-    hyper = sample_hyper(hyper, rng)
-    state = prior_state(family.n_rows, n_levels=n_levels, hyper=hyper, rng=rng)
-    shared = family.start_shared()
+def start_state(
+    family: Family,
+    *,
+    n_levels: int,
+    hyper: Hyper,
+    rng: np.random.Generator,
+    init="prior",
+    dtype: str = "float64",
+) -> State:
+    """Where a chain starts: a draw of everything unknown, whatever `init` asks for.
+
+    "prior": tree, components and weights from the prior; theta from its posterior given those.
+    Otherwise `init` says where the rows are (tree and components), concentrations are drawn from
+    their prior, and weights, theta and shared numbers by the sampler's own conditionals. `dtype`
+    is that of the chain to come, for which the kernels are compiled.
+    """
+    n, k = family.n_rows, hyper.n_components
+    init = check_init(init, n_rows=n, n_levels=n_levels, n_components=k)
+    hyper, shared = sample_hyper(hyper, rng), family.start_shared()
+    from_prior = isinstance(init, str) and init == "prior"
+    if from_prior:
+        state = prior_state(n, n_levels=n_levels, hyper=hyper, rng=rng)
+    else:
+        labels = _labels(init, family.at(shared), n_levels, k, rng)
+        state = labelled_state(labels, n_levels=n_levels, hyper=hyper)
     sums = family.sums(state.components, state.n_components)
-    return state._replace(theta=family.at(shared).draw_theta(sums, rng), shared=shared)
+    state = state._replace(theta=family.at(shared).draw_theta(sums, rng), shared=shared)
+    if from_prior:
+        return state
+    chain = Chain(state, family, "gibbs", rng, dtype=dtype)
+    for _ in range(_ROUNDS_OF_START):
+        chain.redraw_weights()
+        chain.redraw_theta()
+    return chain.state()
+
+
+def _labels(init, family: Family, n_levels: int, most: int | None, rng) -> NDArray[np.int64]:
+    """(n, m) labels of the rows, coarse to fine, as `init` asks for."""
+    if not isinstance(init, str):
+        return init
+    if init in ("kmeans", "ward"):
+        return nested_groups(family, init, n_levels=n_levels, most=most, rng=rng)
+    rows = np.arange(family.n_rows)[:, None]
+    return rows if init == "singletons" else np.zeros_like(rows)
 
 
 class Chain:

@@ -8,7 +8,14 @@ from scipy.special import betaln, gammaln
 
 from bhmc._checks import check_vector
 from bhmc._data_checks import WrongEntryError
-from bhmc.likelihoods._protocol import LARGEST_COPY, Family, Floats, has_missing, slices
+from bhmc.likelihoods._protocol import (
+    LARGEST_COPY,
+    Family,
+    Floats,
+    has_missing,
+    observed_points,
+    slices,
+)
 
 # A gamma variable of a smaller shape is so near 0 that sums of its logarithms lose digits; of a
 # larger one, log gamma functions do.
@@ -53,6 +60,10 @@ class ColumnFamily(Family):
         t[:, :d] = x
         t.flags.writeable = False
         return t
+
+    def points(self, rows: slice) -> Floats:
+        """x."""
+        return observed_points(self.statistics(rows), self.n_parameters, self._missing)
 
     def _joined(self, slope: Floats, level: Floats) -> Floats:
         """(K, s): eta from slopes and levels (K, d)."""

@@ -19,7 +19,7 @@ put in, after which its other methods may be called. One that has none is itself
 """
 
 from abc import ABC, abstractmethod
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +88,14 @@ class Family(ABC):
     def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
         """(K, p): theta_k ~ p(theta | its rows), from the sums (K, s) of t over them."""
 
+    def points(self, rows: slice) -> Any:
+        """(rows, p): a slice of rows as points whose distances say how unlike they are.
+
+        Only the starts of chains by k-means and Ward look at them. NaN stands for a missing entry;
+        the points may be a SciPy CSR array. Here: all statistics but the final 1.
+        """
+        return self.statistics(rows)[:, :-1]
+
     def check_precision(self, dtype: str) -> None:  # noqa: B027
         """Refuse a type of the likelihood tiles in which they would lose too many digits."""
 
@@ -123,6 +131,14 @@ class Family(ABC):
 def has_missing(X: Floats) -> bool:
     """Whether X holds NaN; slice by slice, for X may be large."""
     return any(bool(np.isnan(X[rows]).any()) for rows in slices(len(X)))
+
+
+def observed_points(t: Floats, d: int, missing: bool) -> Floats:
+    """The first d columns of statistics that end with (o, 1) where some entries are missing.
+
+    NaN where o is 0.
+    """
+    return np.where(t[:, -d - 1 : -1] > 0, t[:, :d], np.nan) if missing else t[:, :d]
 
 
 def column_scales(X: Floats) -> tuple[Floats, Floats]:

@@ -144,6 +144,12 @@ class CategoricalFamily(Family):
         t.flags.writeable = False
         return t
 
+    def points(self, rows: slice) -> Floats:
+        """The blocks; NaN all over those of missing entries."""
+        blocks = self.statistics(rows)[:, :-1]
+        missing = np.add.reduceat(blocks, self._starts, axis=1) == 0
+        return np.where(np.repeat(missing, self._widths, axis=1), np.nan, blocks)
+
     def natural(self, theta: Floats) -> Floats:
         """(theta, 0)."""
         return np.column_stack([theta, np.zeros(len(theta))])

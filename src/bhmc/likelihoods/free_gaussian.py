@@ -13,6 +13,7 @@ from bhmc.likelihoods._protocol import (
     Family,
     Floats,
     has_missing,
+    observed_points,
     slices,
 )
 from bhmc.likelihoods._units import InUnits
@@ -140,6 +141,10 @@ class FreeGaussianFamily(Family):
         t[:, d : d + self._each] = self._pooled(y**2)
         t.flags.writeable = False
         return t
+
+    def points(self, rows: slice) -> Floats:
+        """y: every column in units of its scale, all in the same where the family is spherical."""
+        return observed_points(self.statistics(rows), self._d, self._missing)
 
     def natural(self, theta: Floats) -> Floats:
         """(m / v, -1 / (2 v), -sum_d [ m_d^2 / v_d + log v_d ] / 2), the last by column where some

@@ -174,6 +174,15 @@ class FullGaussianFamily(Family):
         t.flags.writeable = False
         return t
 
+    def points(self, rows: slice) -> Floats:
+        """x - mu0 in units of the columns, the roots of the diagonal of Sigma0.
+
+        Not y: there every direction is as wide as every other, and those in which groups lie apart
+        would count no more than those of noise.
+        """
+        y = self.statistics(rows)[:, : self._d]
+        return y @ (self._root / np.sqrt((self._root**2).sum(axis=1))[:, None]).T
+
     def natural(self, theta: Floats) -> Floats:
         """(P m, -P_ij (halved where i = j), log|P| / 2 - m' P m / 2)."""
         m, w, log_diagonal = self._enter(theta)

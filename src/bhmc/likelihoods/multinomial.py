@@ -110,6 +110,15 @@ class MultinomialFamily(Family):
         t.flags.writeable = False
         return t
 
+    def points(self, rows: slice) -> Any:
+        """Roots of the shares x / N: long rows and short ones of the same kind lie together."""
+        x = self.statistics(rows)[:, :-1]
+        totals = np.maximum(self._totals[rows], 1.0)
+        if not sparse.issparse(x):
+            return np.sqrt(x / totals[:, None])
+        shares = x.data / np.repeat(totals, np.diff(x.indptr))
+        return sparse.csr_array((np.sqrt(shares), x.indices, x.indptr), shape=x.shape)
+
     def natural(self, theta: Floats) -> Floats:
         """(theta, 0)."""
         return np.column_stack([theta, np.zeros(len(theta))])

@@ -99,6 +99,10 @@ class PoissonFamily(ColumnFamily):
             each = [_sizes(self._counts(rows)).max() for rows in slices(self.n_rows)]
             check_float32(float(np.max(each)))
 
+    def points(self, rows: slice) -> Floats:
+        """Roots of the counts, whose variance hardly depends on the rate."""
+        return np.sqrt(super().points(rows))
+
     def natural(self, theta: Floats) -> Floats:
         """(theta, -sum_d lambda_d), by column where entries are missing."""
         return self._joined(theta, -np.exp(theta))

@@ -241,6 +241,10 @@ class ProductFamily(Family):
         pairs = zip(self._parts, self._of_statistics(sums), strict=True)
         return np.hstack([part.draw_theta(own, rng) for part, own in pairs])
 
+    def points(self, rows: slice) -> Floats:
+        """Those of the parts, side by side: each has its columns in units that compare."""
+        return np.hstack([part.points(rows) for part in self._parts])
+
     def check_precision(self, dtype: str) -> None:
         """Refuse what a part refuses. Errors of the parts add up."""
         for part in self._parts:

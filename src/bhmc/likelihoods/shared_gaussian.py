@@ -14,6 +14,7 @@ from bhmc.likelihoods._protocol import (
     Family,
     Floats,
     has_missing,
+    observed_points,
     slices,
 )
 from bhmc.likelihoods._resolution import checked_least, least_variance
@@ -210,6 +211,10 @@ class SharedGaussianFamily(Family):
         t[:, :d] = y
         t.flags.writeable = False
         return t
+
+    def points(self, rows: slice) -> Floats:
+        """y: columns in units of scale."""
+        return observed_points(self.statistics(rows), self.n_parameters, self._missing)
 
     def natural(self, theta: Floats) -> Floats:
         """(m / v, -|m|^2 / (2 v)), by column where entries are missing."""

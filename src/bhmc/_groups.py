@@ -1,0 +1,169 @@
+"""Groups of rows to start a chain from, by k-means or Ward, in nested levels.
+
+Both look at a random sample of the rows and put every row with the nearest centre, so that their
+cost grows with the number of rows as a sweep's does. They are coarse on purpose: a start need not
+be good, it need only hold more groups than there are, for Gibbs sampling merges two components of
+the same kind row by row but seldom splits one that holds two kinds.
+
+SciPy's and scikit-learn's parts are imported where they are used: `import bhmc` must stay light.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bhmc.likelihoods import Family
+from bhmc.likelihoods._protocol import slices
+
+# A chain sees a sample of this share of the rows, and no more of them than this: Ward needs the
+# distance of every pair. Even of few rows it sees a part, so that chains start apart.
+_SHARE = 0.8
+_MOST_ROWS = {"kmeans": 20_000, "ward": 2_000}
+
+# The number of groups is drawn between these multiples of the root of n, and is no more than this.
+# By held-out density half as many did worse on three of seven tables, and two to four times the
+# root (200 at most) on one: docs/starts.md.
+_FEWEST, _MOST, _LIMIT = 1.0, 3.0, 100
+
+_LLOYD_STEPS = 20
+
+# Sparse points are reduced to so many directions.
+_DIRECTIONS = 50
+
+# Points are made for at most so many rows at a time, and so many numbers; a sample holds four times
+# as many numbers.
+_BLOCK, _NUMBERS = 4096, 2**22
+
+
+def nested_groups(
+    family: Family, method: str, *, n_levels: int, most: int | None, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """(n, n_levels) labels of the rows, coarse to fine; at most `most` at the finest level.
+
+    How many: a random number, one to three times the root of n. Level j has the j / L-th power of
+    it, so that every node has about as many children as any other.
+    """
+    n = family.n_rows
+    blocks = _blocks(n, _width(family))
+    sample = _sample(family, blocks, _sample_size(n, method, _width(family)), rng)
+    space = _Space(sample, rng)
+    sample = space.enter(sample)
+    k = _how_many(n, most, rng)
+    # k-means: a tree of the centres. Ward: a tree of the rows, of which each group is a branch.
+    items = _centres(sample, k, rng) if method == "kmeans" else sample
+    cuts = _cuts(items, [max(1, round(k ** (j / n_levels))) for j in range(1, n_levels + 1)])
+    _, first, group = np.unique(cuts[:, -1], return_index=True, return_inverse=True)
+    centres = _means(items, group, len(first))
+    labels = [_nearest(space.enter(family.points(rows)), centres) for rows in blocks]
+    return cuts[first][np.concatenate(labels)]
+
+
+def _how_many(n: int, most: int | None, rng: np.random.Generator) -> int:
+    """A number of groups: uniform from the root of n to three times that."""
+    low, high = (max(1, int(np.ceil(share * np.sqrt(n)))) for share in (_FEWEST, _MOST))
+    return min(int(rng.integers(low, high + 1)), most or n, n, _LIMIT)
+
+
+def _width(family: Family) -> int:
+    """Numbers of a point; of a sparse one, as if few."""
+    point = family.points(slice(0, 1))
+    return 1 if sparse.issparse(point) else point.shape[1]
+
+
+def _sample_size(n: int, method: str, width: int) -> int:
+    """Rows to look at: a share of them, and no more than there is time and memory for."""
+    affordable = max(4 * _NUMBERS // max(width, 1), 2 * _LIMIT)
+    return min(_MOST_ROWS[method], int(np.ceil(_SHARE * n)), affordable)
+
+
+def _sample(family: Family, blocks: list[slice], size: int, rng: np.random.Generator):
+    """The points of `size` rows drawn at random."""
+    chosen = np.sort(rng.choice(family.n_rows, size, replace=False))
+    parts = []
+    for rows in blocks:
+        first, last = np.searchsorted(chosen, [rows.start, rows.stop])
+        if last > first:
+            parts.append(family.points(rows)[chosen[first:last] - rows.start])
+    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.vstack(parts)
+
+
+class _Space:
+    """Points as plain numbers: gaps at the column's mean, sparse ones in few directions.
+
+    All are divided by one number, which changes no grouping, so that squares stay finite.
+    """
+
+    def __init__(self, sample, rng: np.random.Generator):
+        self._basis = None
+        if sparse.issparse(sample):
+            from sklearn.utils.extmath import randomized_svd
+
+            size = min(_DIRECTIONS, *sample.shape)
+            seed = int(rng.integers(2**31))
+            self._basis = randomized_svd(sample, size, random_state=seed)[2].T
+            self._means, self._unit = np.zeros(size), 1.0
+            return
+        known = ~np.isnan(sample)
+        self._unit = max(
+            float(np.abs(sample, where=known, out=np.zeros(sample.shape)).max()), 1e-300
+        )
+        scaled = np.where(known, sample, 0.0) / self._unit
+        self._means = scaled.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+
+    def enter(self, points) -> NDArray[np.float64]:
+        """Points of any rows, in this space."""
+        if self._basis is not None:
+            return np.asarray(points @ self._basis)
+        points = points / self._unit
+        return np.where(np.isnan(points), self._means, points)
+
+
+def _centres(points: NDArray, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """At most k centres by k-means, begun by k-means++.
+
+    In plain NumPy: scikit-learn's own steps run in threads, whose number would show in the sums.
+    """
+    from sklearn.cluster import kmeans_plusplus
+
+    k = min(k, len(np.unique(points, axis=0)))
+    centres, _ = kmeans_plusplus(points, k, random_state=int(rng.integers(2**31)))
+    group = _nearest(points, centres)
+    for _ in range(_LLOYD_STEPS):
+        _, group = np.unique(group, return_inverse=True)
+        centres = _means(points, group, int(group.max()) + 1)
+        before, group = group, _nearest(points, centres)
+        if np.array_equal(before, group):
+            break
+    return centres
+
+
+def _means(points: NDArray, group: NDArray, k: int) -> NDArray[np.float64]:
+    """(k, p): the mean of every group; none is empty."""
+    order = np.argsort(group, kind="stable")
+    firsts = np.searchsorted(group[order], np.arange(k))
+    sums = np.add.reduceat(points[order], firsts, axis=0)
+    return sums / np.bincount(group, minlength=k)[:, None]
+
+
+def _nearest(points: NDArray, centres: NDArray) -> NDArray[np.int64]:
+    """(n,): the nearest centre, by |c|^2 / 2 - x . c."""
+    half = 0.5 * (centres**2).sum(axis=1)
+    each = [np.argmin(half - points[rows] @ centres.T, axis=1) for rows in _blocks(len(points), 1)]
+    return np.concatenate(each)
+
+
+def _cuts(items: NDArray, numbers: list[int]) -> NDArray[np.int64]:
+    """(items, levels): Ward's tree of the items, cut into at most so many branches a level."""
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import pdist
+
+    if len(items) == 1:
+        return np.zeros((1, len(numbers)), dtype=np.int64)
+    tree = linkage(pdist(items), "ward")  # of points it warns where they look like distances
+    cuts = [fcluster(tree, number, "maxclust") for number in numbers]
+    return np.column_stack(cuts).astype(np.int64)
+
+
+def _blocks(n: int, width: int) -> list[slice]:
+    """Slices that cover n rows, fewer rows in each where they are wide."""
+    return slices(n, min(_BLOCK, max(1, _NUMBERS // max(width, 1))))

@@ -6,6 +6,8 @@ they are not, every column has to be judged by its own variance. Each sign here 
 columns of different kinds would not show.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from bhmc.likelihoods._protocol import Floats, slices
@@ -25,7 +27,12 @@ def of_one_kind(X: Floats) -> bool:
     """Whether rows have equal lengths or sums, columns one range, or columns are orthogonal."""
     if X.shape[1] < 2 or len(X) < 3:
         return False
-    return _one_range(X) or _rows_are_equal(X) or _columns_are_orthogonal(X)
+    if _one_range(X):
+        return True
+    largest = max(np.abs(X[rows]).max() for rows in slices(len(X)))
+    if np.isnan(largest) or largest == 0:  # of rows with holes, neither sums nor products are known
+        return False
+    return _rows_are_equal(X, largest) or _columns_are_orthogonal(X, largest)
 
 
 def _one_range(X: Floats) -> bool:
@@ -38,19 +45,18 @@ def _one_range(X: Floats) -> bool:
     return bool(np.mean(low == low.min()) > 0.5 and np.mean(high == high.max()) > 0.5)
 
 
-def _rows_are_equal(X: Floats) -> bool:
+def _rows_are_equal(X: Floats, largest: float) -> bool:
     """Whether all rows have one length, or one sum other than 0."""
-    for measure in (_lengths, _sums):
-        parts = (measure(X[rows]) for rows in slices(len(X)))
-        least, most = np.inf, -np.inf
-        for part in parts:
-            least, most = min(least, part.min()), max(most, part.max())
-            if not most - least <= _ROUNDING * abs(most):
-                break
-        else:
-            if most != 0:
-                return True
-    return False
+    return any(_equal(measure, X, largest) for measure in (_lengths, _sums))
+
+
+def _equal(measure: Callable[[Floats], Floats], X: Floats, largest: float) -> bool:
+    """Whether a measure of rows is the same for all, and not 0."""
+    first = measure(X[:1] / largest)[0]
+    return first != 0 and all(
+        bool((np.abs(measure(X[rows] / largest) - first) <= _ROUNDING * abs(first)).all())
+        for rows in slices(len(X))
+    )
 
 
 def _lengths(rows: Floats) -> Floats:
@@ -61,20 +67,20 @@ def _sums(rows: Floats) -> Floats:
     return rows.sum(axis=1)
 
 
-def _columns_are_orthogonal(X: Floats) -> bool:
+def _columns_are_orthogonal(X: Floats, largest: float) -> bool:
     """Whether columns, centred or as they are, are orthogonal: principal components, an SVD."""
     n, d = X.shape
     if d > _MOST_COLUMNS or d >= n:
         return False
     products, sums = np.zeros((d, d)), np.zeros(d)
-    for rows in slices(n):
-        products += X[rows].T @ X[rows]
-        sums += X[rows].sum(axis=0)
+    for part in (X[rows] / largest for rows in slices(n)):
+        products += part.T @ part
+        sums += part.sum(axis=0)
     for matrix in (products, products - np.outer(sums, sums) / n):
-        squares = np.diag(matrix)
-        if not (squares > 0).all():
+        lengths = np.sqrt(np.maximum(np.diag(matrix), 0.0))
+        if not (lengths > _ROUNDING).all():
             return False
-        cosines = matrix / np.sqrt(squares * squares[:, None])
+        cosines = matrix / lengths / lengths[:, None]
         mean_square = ((cosines**2).sum() - d) / (d * (d - 1))
         if mean_square <= _SHARE_OF_CHANCE**2 / n:
             return True

@@ -13,16 +13,26 @@ from bhmc._init_checks import STARTS, check_init
 from bhmc._state import Hyper
 from bhmc._threads import one_blas_thread
 from bhmc.likelihoods import Family, Likelihood, categorical_columns, kind_of, resolve
-from bhmc.priors import Gamma
-from bhmc.recorder import Draws, Recorder, best_state, collect
+from bhmc.priors import Gamma, Uniform
+from bhmc.recorder import (
+    Draws,
+    Recorder,
+    WarmupTraces,
+    best_state,
+    collect,
+    collect_warmup,
+)
 from bhmc.sampling import PRECISIONS, Chain, check_sampler, run, start_state
 from bhmc.tree import Tree
 
 # Text of more values than this rather names its rows: "auto" does not take it for categories.
 _MOST_CATEGORIES = 100
 
-# What "learn" stands for.
-_LEARN = {"alpha": Gamma(2, 10), "gamma0": Gamma(1, 1), "gamma": Gamma(2, 10)}
+# What "learn" stands for, by `hyper`.
+_LEARN = {
+    "exact": {"alpha": Gamma(2, 10), "gamma0": Gamma(1, 1), "gamma": Gamma(2, 10)},
+    "paper": {"alpha": Gamma(3, 1), "gamma0": Gamma(3.5, 1), "gamma": Uniform(0, 1.5)},
+}
 
 
 class BHMC(ClusterMixin, BaseEstimator):
@@ -49,6 +59,12 @@ class BHMC(ClusterMixin, BaseEstimator):
     gamma : float, prior or "learn", default="learn"
         How closely a node's mixture follows its parent's. Small values give pure nodes, and
         without them there is no hierarchy to see: "learn" is `Gamma(2, 10)`.
+    hyper : {"exact", "paper"}, default="exact"
+        How the concentrations are learned. "exact" draws them in every sweep. "paper" does as the
+        paper: a Metropolis-Hastings walk during the warm-up, after which they, and what the
+        likelihood learns (its `sigma2`), stay where they are; "learn" then means the paper's
+        priors, `Gamma(3, 1)`, `Gamma(3.5, 1)` and `Uniform(0, 1.5)`. Its sigma2 ~ U(0, 0.1) is
+        `likelihood=Gaussian(sigma2=bhmc.priors.Uniform(0, 0.1))`.
     fixed_components : int, optional
         Use the finite form of the model with exactly this many components (`Hyper.n_components`;
         scikit-learn has its own use for that name in an estimator).
@@ -89,6 +105,9 @@ class BHMC(ClusterMixin, BaseEstimator):
         Mixture component of each row in the point estimate.
     draws_ : Draws
         Numbers of every kept draw, (chain, draw).
+    warmup_traces_ : WarmupTraces
+        With `hyper="paper"` only: `alpha`, `gamma0`, `gamma`, (chain, sweep), and `shared`, (chain,
+        sweep, number), of every sweep of the warm-up, where they were learned.
     likelihood_ : object of bhmc.likelihoods
         The family that was fitted; `likelihood_.describe()` says in one line which columns have
         which family.
@@ -118,6 +137,7 @@ class BHMC(ClusterMixin, BaseEstimator):
         alpha="learn",
         gamma0="learn",
         gamma="learn",
+        hyper="exact",
         fixed_components=None,
         sampler="gibbs",
         init="kmeans",
@@ -134,6 +154,7 @@ class BHMC(ClusterMixin, BaseEstimator):
         self.alpha = alpha
         self.gamma0 = gamma0
         self.gamma = gamma
+        self.hyper = hyper
         self.fixed_components = fixed_components
         self.sampler = sampler
         self.init = init
@@ -183,6 +204,8 @@ class BHMC(ClusterMixin, BaseEstimator):
         }
         self.tree_: Tree = Tree.from_state(best_state(recorders))
         self.draws_: Draws = collect(recorders)
+        if self.hyper == "paper":
+            self.warmup_traces_: WarmupTraces = collect_warmup(recorders)
         self.paths_ = self.tree_.paths
         self.component_labels_ = self.tree_.components
         self.labels_ = self.tree_.labels_at(self.tree_.n_levels)
@@ -198,6 +221,7 @@ class BHMC(ClusterMixin, BaseEstimator):
 
     def _run_chain(self, family: Family, hyper: Hyper, init, seed) -> Recorder:
         rng, recorder = np.random.default_rng(seed), Recorder()
+        as_paper = self.hyper == "paper"
         with one_blas_thread():
             chain = Chain(  # the start itself is not kept: for many rows it is large
                 start_state(
@@ -213,6 +237,7 @@ class BHMC(ClusterMixin, BaseEstimator):
                 rng,
                 dtype=self.precision,
                 learning=hyper,
+                walk=as_paper,
             )
             run(
                 chain,
@@ -220,6 +245,7 @@ class BHMC(ClusterMixin, BaseEstimator):
                 n_draws=self.n_draws,
                 thin=self.thin,
                 on_draw=recorder.on_draw,
+                on_warmup=recorder.on_warmup if as_paper else None,
             )
         return recorder
 
@@ -232,18 +258,26 @@ class BHMC(ClusterMixin, BaseEstimator):
         check_n_jobs(self.n_jobs)
         if self.fixed_components is not None:
             check_whole(self.fixed_components, "fixed_components", 1)
-        given = {name: getattr(self, name) for name in _LEARN}
-        wanted = {
-            name: _LEARN[name] if isinstance(value, str) and value == "learn" else value
-            for name, value in given.items()
-        }
-        hyper = check_hyper(Hyper(**wanted, n_components=self.fixed_components))
+        hyper = check_hyper(Hyper(**self._wanted(), n_components=self.fixed_components))
         check_sampler(self.sampler, hyper)
         check_choice(self.precision, "precision", PRECISIONS)
         if isinstance(self.init, str):
             check_choice(self.init, "init", STARTS)
         kind_of(self.likelihood)
         return hyper
+
+    def _wanted(self) -> dict:
+        """The concentrations: numbers, or priors in the place of "learn"."""
+        learn = _LEARN[check_choice(self.hyper, "hyper", tuple(_LEARN))]
+        if self.hyper == "paper" and self.n_warmup == 0:
+            raise ValueError(
+                "hyper='paper' learns during the warm-up only: n_warmup must be at least 1, got 0."
+            )
+        given = {name: getattr(self, name) for name in learn}
+        return {
+            name: learn[name] if isinstance(value, str) and value == "learn" else value
+            for name, value in given.items()
+        }
 
     def _check_data(self, X):
         """X as a float64 matrix of at least two rows and one column, as the likelihood allows; and

@@ -1182,6 +1182,21 @@ def draw_weights(ws, rates, learning, literal, rng):
     return rates
 
 
+@compiled
+def draw_tables(ws, rates, literal, rng):
+    """The tables of `draw_weights` alone, for what is drawn from them outside; see `_walk`.
+
+    A kernel of its own, like the next one: a fit that has no use for them does not compile them.
+    """
+    count_customers(ws, rates, literal, rng)
+
+
+@compiled
+def draw_weights_given_tables(ws, rates, rng):
+    """The weights of `draw_weights` alone: beta_z ~ Dir(n_zk + gamma beta_pa,k; gamma beta*_pa)."""
+    draw_all_weights(ws, rates, rng)
+
+
 @merged
 def set_root_shapes(ws, rates):
     """Shapes of the root before any customer: (gamma0; 0, ..., 0), or gamma0 / K each."""

@@ -216,13 +216,21 @@ def draw_weights(ws, rates, learning, literal, rng):
     the tables, with B integrated out. `literal` draws the weights from raw numbers of data instead
     of tables, as the published algorithm does.
     """
-    width, learned = ws.room[WIDTH], any(prior[0] != FIXED for prior in learning)
-    customers = np.empty(0)
+    learned = any(prior[0] != FIXED for prior in learning)
     if learned:
-        customers = _draw_customers(ws, rates, False, rng)
-        rates = _draw_concentrations(ws, rates, learning, customers, rng)
+        draw_tables(ws, rates, False, rng)
+        rates = _draw_concentrations(ws, rates, learning, rng)
     if literal or not learned:
-        customers = _draw_customers(ws, rates, literal, rng)
+        draw_tables(ws, rates, literal, rng)
+    draw_weights_given_tables(ws, rates, rng)
+    return rates
+
+
+def draw_weights_given_tables(ws, rates, rng):
+    """beta_root ~ Dir(n_root,1, ..., n_root,K, gamma0), finite form Dir(n_root,k + gamma0 / K), and
+    beta_z ~ Dir(n_zk + gamma beta_pa,k; gamma beta*_pa), top-down.
+    """
+    width = ws.room[WIDTH]
     for z in _nodes(ws):
         if z > 0:
             prior = rates.gamma * ws.beta[ws.parent[z], :width]
@@ -230,13 +238,13 @@ def draw_weights(ws, rates, learning, literal, rng):
             prior = np.zeros(width)
             prior[0] = 0.0 if rates.n_fixed else rates.gamma0
             prior[1 : rates.n_fixed + 1] = rates.gamma0 / max(rates.n_fixed, 1)
-        _draw_node_weights(ws, z, prior + customers[z], rng)
-    return rates
+        _draw_node_weights(ws, z, prior + ws.customers[z, :width], rng)
 
 
-def _draw_customers(ws, rates, literal, rng):
+def draw_tables(ws, rates, literal, rng):
     """n_zk: data at a leaf; at an inner node its children's tables, or all data if `literal`."""
-    customers = np.zeros((len(ws.level), ws.room[WIDTH]), dtype=np.int64)
+    customers = ws.customers[:, : ws.room[WIDTH]]
+    customers[:] = 0
     np.add.at(customers, (ws.leaf, ws.component), 1)
     for level in range(ws.room[DEPTH], 0, -1):
         for z in np.flatnonzero(ws.level == level):
@@ -244,12 +252,23 @@ def _draw_customers(ws, rates, literal, rng):
             for k, n in enumerate(customers[z]):
                 a = rates.gamma * ws.beta[up, k]
                 customers[up, k] += n if literal else _draw_tables(n, a, rng)
-    return customers
 
 
-def _draw_concentrations(ws, rates, learning, customers, rng):
+def _draw_concentrations(ws, rates, learning, rng):
     """p(alpha | V), p(gamma0 | the root's customers), p(gamma | tables), each times its prior."""
+    for name, target in log_concentrations(ws, rates).items():
+        prior, x = getattr(learning, name), getattr(rates, name)
+        if prior[0] != FIXED:
+            rates = rates._replace(**{name: _redraw_rate(target, prior, x, rng)})
+    return rates
+
+
+def log_concentrations(ws, rates):
+    """log p(V | alpha), log p(the root's customers | gamma0) and log p(tables | gamma), by name:
+    each a function of the number, less a constant.
+    """
     inner = (ws.level >= 0) & (ws.level < ws.room[DEPTH])
+    customers = ws.customers[:, : ws.room[WIDTH]]
     below_root, n_z = ws.level > 0, customers.sum(axis=1)
 
     def of_alpha(x):
@@ -264,12 +283,7 @@ def _draw_concentrations(ws, rates, learning, customers, rng):
     def of_gamma(x):
         return n_z[inner].sum() * np.log(x) - _log_rising(x, n_z[below_root]).sum()
 
-    targets = {"alpha": of_alpha, "gamma0": of_gamma0, "gamma": of_gamma}
-    for name, target in targets.items():
-        prior, x = getattr(learning, name), getattr(rates, name)
-        if prior[0] != FIXED:
-            rates = rates._replace(**{name: _redraw_rate(target, prior, x, rng)})
-    return rates
+    return {"alpha": of_alpha, "gamma0": of_gamma0, "gamma": of_gamma}
 
 
 def _redraw_rate(target, prior, x, rng):

@@ -30,13 +30,34 @@ class Draws(NamedTuple):
         return f"Draws({n_chains} chains x {n_draws} draws of {', '.join(self._fields)})"
 
 
+class WarmupTraces(NamedTuple):
+    """What was learned, sweep by sweep of the warm-up; each array is (chain, sweep)."""
+
+    alpha: NDArray[np.float64]
+    """How readily data open new branches."""
+    gamma0: NDArray[np.float64]
+    """How many components the tree spreads over."""
+    gamma: NDArray[np.float64]
+    """How closely nodes follow their parents."""
+    shared: NDArray[np.float64]
+    """(chain, sweep, q) the numbers that all components share, such as a learned sigma2."""
+
+
 class Recorder:
-    """Listens to a chain: hand `on_draw` to `sampling.run`."""
+    """Listens to a chain: hand `on_draw` (and `on_warmup`) to `sampling.run`."""
 
     def __init__(self):
         self.rows: list[tuple[float, ...]] = []
+        self.warmup_hyper: list[tuple[float, ...]] = []
+        self.warmup_shared: list[NDArray[np.float64]] = []
         self.best: State | None = None
         self.best_log_likelihood = -np.inf
+
+    def on_warmup(self, chain: Chain) -> None:
+        """Note what the chain has learned so far."""
+        hyper = chain.hyper
+        self.warmup_hyper.append((hyper.alpha, hyper.gamma0, hyper.gamma))
+        self.warmup_shared.append(chain.shared)
 
     def on_draw(self, chain: Chain, info: Info) -> None:
         """Note the draw's numbers; keep its state if none before it was more likely."""
@@ -70,3 +91,9 @@ def collect(recorders: list[Recorder]) -> Draws:
     rows = np.moveaxis(np.array([recorder.rows for recorder in recorders]), -1, 0)
     log_likelihood, n_nodes, n_components, *hyper = rows
     return Draws(log_likelihood, n_nodes.astype(np.int64), n_components.astype(np.int64), *hyper)
+
+
+def collect_warmup(recorders: list[Recorder]) -> WarmupTraces:
+    """The warm-up's numbers of all chains, stacked."""
+    hyper = np.moveaxis(np.array([recorder.warmup_hyper for recorder in recorders]), -1, 0)
+    return WarmupTraces(*hyper, shared=np.array([one.warmup_shared for one in recorders]))

@@ -16,6 +16,7 @@ from bhmc._prior import sample_hyper
 from bhmc._start import labelled_state, prior_state
 from bhmc._state import Hyper, Info, State, check_state, with_hyper
 from bhmc._tiles import Tiles
+from bhmc._walk import walk_concentrations
 from bhmc.likelihoods import Family, Likelihood, resolve
 
 SAMPLERS = ("gibbs", "mh", "paper")
@@ -146,7 +147,8 @@ class Chain:
 
     `engine` is `_kernels` (compiled); tests put `_reference` or a deliberately wrong module there.
     `dtype` is that of the likelihood tiles. `learning` holds priors where concentrations are to be
-    learned; the current numbers are the state's.
+    learned; the current numbers are the state's. `walk` learns them by a random walk, as the paper
+    does, not by slices.
     """
 
     def __init__(
@@ -158,6 +160,7 @@ class Chain:
         engine: ModuleType = _kernels,
         dtype: str = "float64",
         learning: Hyper | None = None,
+        walk: bool = False,
     ):
         family = family.at(state.shared)
         self._family, self._sampler, self._rng, self._engine = family, sampler, rng, engine
@@ -167,6 +170,8 @@ class Chain:
         self._hyper, self._shared = state.hyper, state.shared
         self._rates = _workspace.rates_of(state.hyper)
         self._learning = _workspace.learning_of(learning or state.hyper)
+        self._walks, self._priors = walk, (learning or state.hyper).priors
+        self._learns_shared = family.n_shared > 0
         self._tiles = Tiles(family, finite=state.hyper.n_components is not None)
         self._ws = _workspace.load(state, tile=self._tiles.height, dtype=dtype)
         self._rows = np.arange(self._tiles.height)
@@ -207,10 +212,13 @@ class Chain:
 
     def redraw_weights(self) -> None:
         """B given paths and components, and the concentrations that are learned."""
-        self._rates = self._engine.draw_weights(
-            self._ws, self._rates, self._learning, self._literal, self._source
-        )
-        rates = self._rates
+        if self._walks:
+            rates = self._draw_weights_and_walk()
+        else:
+            rates = self._engine.draw_weights(
+                self._ws, self._rates, self._learning, self._literal, self._source
+            )
+        self._rates = rates
         self._hyper = self._hyper._replace(
             alpha=rates.alpha, gamma0=rates.gamma0, gamma=rates.gamma
         )
@@ -220,12 +228,17 @@ class Chain:
         columns = self._columns()
         self._sums[self._ws.held == 0] = 0.0  # what subtraction may have left there
         theta = self._family.draw_theta(self._sums[columns], self._rng)
-        if self._family.n_shared:
+        if self._learns_shared:
             shared = self._family.draw_shared(theta, self._sums[columns], self._rng)
             self._shared, self._family, self._log_base = shared, self._family.at(shared), None
             self._tiles.turn_to(self._family)
         self._theta[columns] = theta
         self._natural[columns] = self._family.natural(theta)
+
+    def stop_learning(self) -> None:
+        """Concentrations and what components share stay where they are from now on."""
+        self._learning, self._priors = _workspace.learning_of(self._hyper), {}
+        self._learns_shared = False
 
     def log_likelihood(self) -> float:
         """log p(X, c, V | B, theta), the complete-data log likelihood of the current state."""
@@ -247,6 +260,11 @@ class Chain:
         return self._hyper
 
     @property
+    def shared(self) -> NDArray[np.float64]:
+        """(q,) the current numbers that all components share."""
+        return self._shared
+
+    @property
     def components(self) -> NDArray[np.int64]:
         """(n,) component of each datum, 0..K-1."""
         return (np.cumsum(self._ws.alive) - 2)[self._ws.component]
@@ -260,6 +278,17 @@ class Chain:
     def n_components(self) -> int:
         """Number of components that exist."""
         return len(self._ws.alive) - int(self._ws.room[_workspace.FREE_COLUMNS]) - 1
+
+    def _draw_weights_and_walk(self) -> _workspace.Rates:
+        """As `draw_weights` of the engine, but a walk in the place of slices."""
+        engine, ws, rates, source = self._engine, self._ws, self._rates, self._source
+        if self._priors:
+            engine.draw_tables(ws, rates, False, source)
+            rates = walk_concentrations(ws, rates, self._priors, self._rng)
+        if self._literal or not self._priors:
+            engine.draw_tables(ws, rates, self._literal, source)
+        engine.draw_weights_given_tables(ws, rates, source)
+        return rates
 
     def _pass_over_tile(self, first: int) -> None:
         """Redraw a tile's data; the engine stops where a component is born or room runs out."""
@@ -369,7 +398,8 @@ def warmup(precision: str = "float64") -> None:
     hyper = Hyper(alpha=1.0, gamma0=1.0, gamma=1.0)
     for sampler in SAMPLERS:
         state = start_state(family, n_levels=1, hyper=hyper, rng=rng)
-        Chain(state, family, sampler, rng, dtype=precision).sweep()
+        for walk in (False, True):
+            Chain(state, family, sampler, rng, dtype=precision, walk=walk).sweep()
 
 
 def run(
@@ -379,10 +409,18 @@ def run(
     n_draws: int,
     thin: int = 1,
     on_draw: Callable[[Chain, Info], None],
+    on_warmup: Callable[[Chain], None] | None = None,
 ) -> None:
-    """`n_warmup` sweeps, then `n_draws` draws `thin` sweeps apart, each handed to `on_draw`."""
+    """`n_warmup` sweeps, then `n_draws` draws `thin` sweeps apart, each handed to `on_draw`.
+
+    Given `on_warmup`, sweeps of the warm-up are handed to it, and nothing is learned after them.
+    """
     for _ in range(n_warmup):
         chain.sweep()
+        if on_warmup is not None:
+            on_warmup(chain)
+    if on_warmup is not None:
+        chain.stop_learning()
     for _ in range(n_draws):
         for _ in range(thin - 1):
             chain.sweep()

@@ -22,7 +22,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test exact bench bench-growth heldout starts lint types format constraints clean check-python
+.PHONY: help setup demo test exact bench bench-growth heldout starts supplement lint types format constraints clean check-python
 
 help: ## List the targets
 	@echo "Targets of this Makefile:"
@@ -79,6 +79,9 @@ heldout: setup ## Compare families and priors by held-out density; takes some mi
 
 starts: setup ## Compare the starts of chains by what they reach; takes some minutes
 	@$(BIN)/python -m benchmarks.starts
+
+supplement: setup ## Run the four settings of the paper's supplement, print their trees; some twenty minutes
+	@$(BIN)/python -m benchmarks.supplement
 
 lint: setup ## Check style, formatting and the direction of imports
 	@echo "Checking style, formatting and the direction of imports."

@@ -31,6 +31,26 @@ def animals() -> np.ndarray | None:
     return PCA(7, svd_solver="full").fit_transform(features)
 
 
+def animal_names() -> list[tuple[str, str]]:
+    """(name, class) of the 33 animals; the classes are an annotation, not part of the source."""
+    rows = _rows("animals/labels_annotation.csv")
+    return [(name, label) for name, label, _ in rows[1:]] if rows else []
+
+
+def fashion() -> tuple[np.ndarray, list[str], int] | None:
+    """(X, classes, columns above noise): 1,000 images by their singular directions, all of them."""
+    file = FOLDER / "fashion_mnist" / "fashion_mnist_1000.npz"
+    if not file.exists():
+        print(f"NOT MEASURED: {file.name} is not here; set BHMC_SHARED_DATA to its folder.")
+        return None
+    with np.load(file) as data:
+        X = data["images"].reshape(len(data["images"]), -1) / 255.0
+        classes = [str(name) for name in data["level3"]]
+    X = X - X.mean(axis=0)
+    left, singular, _ = np.linalg.svd(X, full_matrices=False)
+    return left * singular, classes, _above_noise(X).shape[1]
+
+
 def animals_start(X: np.ndarray):
     """(state, family): the paper's settings, a start from the prior."""
     family = Gaussian(sigma2=1.0, mu0=0.0, sigma0=1.0).prepare(X)
@@ -41,17 +61,26 @@ def animals_start(X: np.ndarray):
 
 def flipkart() -> np.ndarray | None:
     """2,303 products: TF-IDF of title and description, reduced by `_above_noise`."""
+    products = _products()
+    if products is None:
+        return None
+    texts = [f"{row['title']} {row['description']}" for row in products]
+    table = TfidfVectorizer(stop_words="english", min_df=10).fit_transform(texts)
+    return _above_noise(table.toarray())
+
+
+def flipkart_classes() -> list[str]:
+    """The first two levels of each product's category path."""
+    return [" > ".join(row["category_path"].split(" > ")[:2]) for row in _products() or []]
+
+
+def _products() -> list[dict[str, str]] | None:
+    """The 2,303 products, by column name."""
     rows = _rows("flipkart_fashion/flipkart_fashion.csv.gz")
     if rows is None:
         return None
-    place = {name: i for i, name in enumerate(rows[0])}
-    texts = [
-        f"{row[place['title']]} {row[place['description']]}"
-        for row in rows[1:]
-        if row[place["sample_2303"]] == "1"
-    ]
-    table = TfidfVectorizer(stop_words="english", min_df=10).fit_transform(texts)
-    return _above_noise(table.toarray())
+    products = [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+    return [row for row in products if row["sample_2303"] == "1"]
 
 
 def flipkart_state(X: np.ndarray, k: int = 40, n_nodes: int = 80):

@@ -56,7 +56,9 @@ def animals() -> Table | None:
     X, names = real_data.animals(), real_data.animal_names()
     if X is None or not names:
         return None
-    note = "nu = 10 is impossible for the 102 features (it must exceed d - 1): PCA to 7, as in the paper"
+    note = (
+        "nu = 10 is impossible for 102 features (it must exceed d - 1): PCA to 7, as in the paper"
+    )
     return Table(X, [name for name, _ in names], [label for _, label in names], (note,))
 
 

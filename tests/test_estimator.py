@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bhmc import BHMC, Tree
+from bhmc import BHMC, Tree, priors, recorder
 from bhmc._density import log_p_tree
 from bhmc.likelihoods import Gaussian
 from bhmc.sampling import SAMPLERS
@@ -339,3 +339,49 @@ def test_fit_does_not_change_its_parameters():
     before = model.get_params()
     model.fit(blobs())
     assert model.get_params() == before
+
+
+def test_the_papers_way_to_learn():
+    """A walk during the warm-up only, over everything that has a prior; traces are kept."""
+    X = np.random.default_rng(0).normal([[-1.0, 0.0]] * 15 + [[1.0, 0.5]] * 15, 0.2)
+    likelihood = Gaussian(sigma2=priors.Uniform(0, 0.1))
+    settings = {"n_warmup": 40, "n_draws": 6, "random_state": 0, "likelihood": likelihood}
+    model = BHMC(hyper="paper", gamma0=2.0, **settings).fit(X)
+    traces = model.warmup_traces_
+    assert traces.shared.shape == (2, 40, 1)
+    assert (traces.shared > 0).all()
+    assert (traces.shared < 0.1).all()
+    assert (traces.gamma < 1.5).all()
+    for name in ("alpha", "gamma"):
+        trace, kept = getattr(traces, name), getattr(model.draws_, name)
+        assert len(np.unique(trace[0])) > 5
+        np.testing.assert_array_equal(kept, np.repeat(trace[:, -1:], 6, axis=1))
+    assert (traces.gamma0 == 2.0).all()
+    assert len(np.unique(BHMC(**settings).fit(X).draws_.alpha[0])) == 6
+
+
+def test_sigma2_stays_after_the_warmup_of_the_paper(monkeypatch):
+    seen = []
+    on_draw = recorder.Recorder.on_draw
+
+    def listen(self, chain, info):
+        seen.append(chain.shared[0])
+        on_draw(self, chain, info)
+
+    monkeypatch.setattr(recorder.Recorder, "on_draw", listen)
+    X = np.random.default_rng(0).normal(0.0, 0.3, (12, 2))
+    likelihood = Gaussian(sigma2=priors.Uniform(0, 0.1))
+    settings = {"n_warmup": 5, "n_draws": 4, "n_chains": 1, "likelihood": likelihood}
+    BHMC(hyper="paper", **settings).fit(X)
+    assert len(set(seen)) == 1
+    seen.clear()
+    BHMC(**settings).fit(X)
+    assert len(set(seen)) == 4
+
+
+def test_bad_ways_to_learn():
+    X = np.eye(3)
+    with pytest.raises(ValueError, match="hyper='papers' is not known"):
+        BHMC(hyper="papers").fit(X)
+    with pytest.raises(ValueError, match="n_warmup must be at least 1, got 0"):
+        BHMC(hyper="paper", n_warmup=0).fit(X)

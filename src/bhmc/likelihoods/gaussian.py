@@ -1,6 +1,6 @@
 """x ~ N(theta, Sigma) with Sigma known, and theta ~ N(mu0, Sigma0)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,6 +8,8 @@ from scipy import linalg
 
 from bhmc._checks import check_covariance, check_vector
 from bhmc.likelihoods._protocol import LARGEST_COPY, Family, Floats, Likelihood, slices
+from bhmc.likelihoods.learned_noise import LearnedNoiseFamily
+from bhmc.priors import Prior
 
 # Beyond this the square of a scaled value is no longer a finite number.
 _LARGEST_SCALED = 1e150
@@ -37,16 +39,18 @@ class Gaussian(Likelihood):
 
     Parameters
     ----------
-    sigma2 : float, (d,) or (d, d), default=1.0
+    sigma2 : float, (d,), (d, d) or prior, default=1.0
         Covariance Sigma of the data around their component: a multiple of the identity, a diagonal,
-        or a full matrix. These are (co)variances, not standard deviations.
+        or a full matrix. These are (co)variances, not standard deviations. One of `bhmc.priors` has
+        it learned, as a multiple of the identity: the paper has `Uniform(0, 0.1)`. Equal rows make
+        its density grow without end as it vanishes: then give a prior that keeps it from 0.
     mu0 : float or (d,), default=0.0
         Prior mean of the component means.
     sigma0 : float, (d,) or (d, d), default=1.0
         Prior covariance Sigma0 of the component means.
     """
 
-    sigma2: ArrayLike = 1.0
+    sigma2: ArrayLike | Prior = 1.0
     mu0: ArrayLike = 0.0
     sigma0: ArrayLike = 1.0
 
@@ -64,9 +68,22 @@ class Gaussian(Likelihood):
         spread = np.where(squares > 0, squares / len(X), 1.0)
         return cls(sigma2=_NOISE_SHARE * spread, mu0=mean, sigma0=spread)
 
-    def prepare(self, X: Floats) -> "GaussianFamily":
+    def prepare(self, X: Floats) -> "GaussianFamily | LearnedNoiseFamily":
         """The family bound to X."""
-        return GaussianFamily(self, X)
+        learned = isinstance(self.sigma2, Prior)
+        return LearnedNoiseFamily(self, X) if learned else GaussianFamily(self, X)
+
+    def at(self, shared: Floats) -> "Gaussian":
+        """The likelihood with the learned sigma2 put in, where it is learned."""
+        if not isinstance(self.sigma2, Prior):
+            return self
+        return replace(self, sigma2=float(shared[0]))
+
+    def sample_shared(self, n_features: int, rng: np.random.Generator) -> Floats:
+        """(sigma2,) from its prior, where it is learned."""
+        if not isinstance(self.sigma2, Prior):
+            return np.empty(0)
+        return np.array([self.sigma2.sample(rng)])
 
     def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
         """theta ~ N(mu0, Sigma0), (size, d)."""
@@ -76,6 +93,8 @@ class Gaussian(Likelihood):
 
     def sample_data(self, theta: Floats, rng: np.random.Generator) -> Floats:
         """x_i ~ N(theta_i, Sigma), (len(theta), d)."""
+        if isinstance(self.sigma2, Prior):
+            raise TypeError("Gaussian samples no data before its sigma2 is put in: at().")
         sigma = check_covariance(self.sigma2, theta.shape[1], "sigma2")
         return theta + _noise(sigma, len(theta), rng)
 
@@ -97,6 +116,7 @@ class GaussianFamily(Family):
         self.n_rows, n_features = X.shape
         self.n_parameters, self.n_statistics = n_features, n_features + 1
         mu0 = check_vector(likelihood.mu0, n_features, "mu0")
+        assert not isinstance(likelihood.sigma2, Prior), "a prior is for LearnedNoiseFamily"
         sigma = check_covariance(likelihood.sigma2, n_features, "sigma2")
         sigma0 = check_covariance(likelihood.sigma0, n_features, "sigma0")
         self._axes = _Axes(sigma, sigma0)

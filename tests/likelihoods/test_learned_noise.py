@@ -1,5 +1,7 @@
 """`Gaussian` with a prior of sigma2: densities, the draw of sigma2, joint tests, wrong versions."""
 
+import copy
+
 import numpy as np
 import pytest
 from scipy import integrate
@@ -21,7 +23,7 @@ PRIORS = {
     "beta": Beta(2, 3),
     "inverse gamma": InverseGamma(4, 2),
 }
-N_DRAWS = 1_000
+N_DRAWS = 600
 
 
 class Setting(geweke.Setting):
@@ -48,18 +50,19 @@ class Setting(geweke.Setting):
 )
 def test_densities_are_those_of_a_known_sigma2(sigma0):
     rng = rng_for(91)
-    X = rng.normal(3.0, 2.0, (7, 2))
+    X = rng.integers(-3, 9, (8, 2)).astype(float)  # sums of eighths are exact
     theta = rng.normal(3.0, 1.0, (3, 2))
     known = Gaussian(sigma2=0.7, mu0=[0.3, -1.0], sigma0=sigma0)
     learned = Gaussian(sigma2=Uniform(0, 2), mu0=[0.3, -1.0], sigma0=sigma0)
     one, other = known.prepare(X), learned.prepare(X).at(np.array([0.7]))
-    assert_keeps_the_protocol(other, theta)
+    if np.ndim(sigma0) < 2:
+        assert_keeps_the_protocol(other, theta)
     for name, arguments in (("log_table", (theta,)), ("log_prior", (theta,)), ("log_marginal", ())):
         values = [getattr(family, name)(*arguments) for family in (one, other)]
         np.testing.assert_allclose(*values, rtol=1e-11)
     if np.ndim(sigma0) < 2:  # a full one may be turned in another way: joint tests see its draws
         draws = [
-            family.draw_theta(family.sums(np.arange(7) % 3, 4), rng_for(92))
+            family.draw_theta(family.sums(np.arange(8) % 3, 4), rng_for(92))
             for family in (one, other)
         ]
         np.testing.assert_allclose(*draws, rtol=1e-10)
@@ -138,8 +141,8 @@ def test_joint_law(prior, stage):
 
 def test_whole_sweeps():
     z = alarm.z_scores(
-        geweke.from_prior(Setting(PRIORS["uniform"]), 3_000, rng_for(96)),
-        geweke.from_sweeps(Setting(PRIORS["uniform"]), "gibbs", 3_000, rng_for(97)),
+        geweke.from_prior(Setting(PRIORS["uniform"]), 2_000, rng_for(96)),
+        geweke.from_sweeps(Setting(PRIORS["uniform"]), "gibbs", 2_000, rng_for(97)),
     )
     assert np.abs(z).max() < Z_LIMIT
 
@@ -152,8 +155,9 @@ class _NewRowsForgetTheNoise(LearnedNoiseFamily):
 
 class _OneRowMore(LearnedNoiseFamily):
     def draw_shared(self, theta, sums, rng):
-        self.n_rows += 1
-        return super().draw_shared(theta, sums, rng)
+        wrong = copy.copy(self)
+        wrong.n_rows += 1
+        return LearnedNoiseFamily.draw_shared(wrong, theta, sums, rng)
 
 
 class _OldNoiseForTheta(LearnedNoiseFamily):
@@ -172,7 +176,7 @@ class _OldNoiseForTheta(LearnedNoiseFamily):
 )
 def test_wrong_families_are_rejected(family, stage, monkeypatch):
     monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
-    z = paired_z(Setting(PRIORS["uniform"], family=family), "gibbs", stage, 3_000, rng_for(98))
+    z = paired_z(Setting(PRIORS["uniform"], family=family), "gibbs", stage, 1_500, rng_for(98))
     print(f"{family.__name__}: |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() > Z_LIMIT
 
@@ -182,7 +186,8 @@ def test_a_uniform_prior_taken_for_one_of_the_logarithm_is_rejected(monkeypatch)
     true = learned_noise.draw_between
     monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
     monkeypatch.setattr(learned_noise, "draw_between", lambda shape, *rest: true(shape + 1, *rest))
-    z = paired_z(Setting(PRIORS["uniform"]), "gibbs", "redraw_theta", 2_000, rng_for(99))
+    z = paired_z(Setting(PRIORS["uniform"]), "gibbs", "redraw_theta", 1_500, rng_for(99))
+    print(f"|z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() > Z_LIMIT
 
 

@@ -141,15 +141,15 @@ def test_joint_law(prior, stage):
 
 def test_whole_sweeps():
     z = alarm.z_scores(
-        geweke.from_prior(Setting(PRIORS["uniform"]), 2_000, rng_for(96)),
-        geweke.from_sweeps(Setting(PRIORS["uniform"]), "gibbs", 2_000, rng_for(97)),
+        geweke.from_prior(Setting(PRIORS["uniform"]), 1_200, rng_for(96)),
+        geweke.from_sweeps(Setting(PRIORS["uniform"]), "gibbs", 1_200, rng_for(97)),
     )
     assert np.abs(z).max() < Z_LIMIT
 
 
 class _NewRowsForgetTheNoise(LearnedNoiseFamily):
     def log_new(self):
-        self._w = self._w / 3
+        self._w = self._w / 10
         return super().log_new()
 
 
@@ -162,7 +162,7 @@ class _OneRowMore(LearnedNoiseFamily):
 
 class _OldNoiseForTheta(LearnedNoiseFamily):
     def draw_theta(self, sums, rng):
-        self._v = self._v * 1.5
+        self._v = self._v * 2
         return super().draw_theta(sums, rng)
 
 
@@ -176,7 +176,7 @@ class _OldNoiseForTheta(LearnedNoiseFamily):
 )
 def test_wrong_families_are_rejected(family, stage, monkeypatch):
     monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
-    z = paired_z(Setting(PRIORS["uniform"], family=family), "gibbs", stage, 1_500, rng_for(98))
+    z = paired_z(Setting(PRIORS["uniform"], family=family), "gibbs", stage, 1_000, rng_for(98))
     print(f"{family.__name__}: |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() > Z_LIMIT
 
@@ -186,7 +186,7 @@ def test_a_uniform_prior_taken_for_one_of_the_logarithm_is_rejected(monkeypatch)
     true = learned_noise.draw_between
     monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
     monkeypatch.setattr(learned_noise, "draw_between", lambda shape, *rest: true(shape + 1, *rest))
-    z = paired_z(Setting(PRIORS["uniform"]), "gibbs", "redraw_theta", 1_500, rng_for(99))
+    z = paired_z(Setting(PRIORS["uniform"]), "gibbs", "redraw_theta", 800, rng_for(99))
     print(f"|z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() > Z_LIMIT
 

@@ -81,7 +81,7 @@ def amazon() -> Table | None:
         "the paper's Amazon items are not public: products of Flipkart stand in for them",
         f"the threshold keeps {X.shape[1]} directions; the paper's {AMAZON_COLUMNS} leading are "
         "used, for which nu = 209.49 was found",
-        "few sweeps, for one takes half a minute: the chain has not settled",
+        "few sweeps, for one takes over half a minute: the chain has not settled",
     )
     X = np.ascontiguousarray(X[:, :AMAZON_COLUMNS])
     return Table(X, None, real_data.flipkart_classes(), notes)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bhmc._state import Hyper
-from bhmc.priors import Prior
+from bhmc.priors import LEARN_BY, Prior
 
 # Two entries of a correlation matrix that should be equal may differ by this.
 _ASYMMETRY = 1e-10
@@ -51,6 +51,21 @@ def check_hyper(hyper: Hyper) -> Hyper:
         _number_or_prior(hyper.gamma, "gamma"),
         None if k is None else check_whole(k, "n_components", 1),
     )
+
+
+def concentrations(
+    *, alpha, gamma0, gamma, fixed_components: int | None = None, hyper: str = "exact"
+) -> Hyper:
+    """The `Hyper` that a user's words ask for: numbers, priors, or "learn" for the usual prior."""
+    learn = LEARN_BY[check_choice(hyper, "hyper", tuple(LEARN_BY))]
+    if fixed_components is not None:
+        check_whole(fixed_components, "fixed_components", 1)
+    given = {"alpha": alpha, "gamma0": gamma0, "gamma": gamma}
+    wanted = {
+        name: learn[name] if isinstance(value, str) and value == "learn" else value
+        for name, value in given.items()
+    }
+    return check_hyper(Hyper(**wanted, n_components=fixed_components))
 
 
 def _number_or_prior(value, name: str):

@@ -6,14 +6,13 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bhmc._checks import check_choice, check_hyper, check_n_jobs, check_whole, seed_sequence
+from bhmc._checks import check_choice, check_n_jobs, check_whole, concentrations, seed_sequence
 from bhmc._data_checks import WrongEntryError, check_matrix, column_names
 from bhmc._frames import Columns, is_frame, read_frame
 from bhmc._init_checks import STARTS, check_init
 from bhmc._state import Hyper
 from bhmc._threads import one_blas_thread
 from bhmc.likelihoods import Family, Likelihood, categorical_columns, kind_of, resolve
-from bhmc.priors import Gamma, Uniform
 from bhmc.recorder import (
     Draws,
     Recorder,
@@ -27,12 +26,6 @@ from bhmc.tree import Tree
 
 # Text of more values than this rather names its rows: "auto" does not take it for categories.
 _MOST_CATEGORIES = 100
-
-# What "learn" stands for, by `hyper`.
-_LEARN = {
-    "exact": {"alpha": Gamma(2, 10), "gamma0": Gamma(1, 1), "gamma": Gamma(2, 10)},
-    "paper": {"alpha": Gamma(3, 1), "gamma0": Gamma(3.5, 1), "gamma": Uniform(0, 1.5)},
-}
 
 
 class BHMC(ClusterMixin, BaseEstimator):
@@ -256,28 +249,23 @@ class BHMC(ClusterMixin, BaseEstimator):
         for name in ("n_draws", "thin", "n_chains"):
             check_whole(getattr(self, name), name, 1)
         check_n_jobs(self.n_jobs)
-        if self.fixed_components is not None:
-            check_whole(self.fixed_components, "fixed_components", 1)
-        hyper = check_hyper(Hyper(**self._wanted(), n_components=self.fixed_components))
+        if self.hyper == "paper" and self.n_warmup == 0:
+            raise ValueError(
+                "hyper='paper' learns during the warm-up only: n_warmup must be at least 1, got 0."
+            )
+        hyper = concentrations(
+            alpha=self.alpha,
+            gamma0=self.gamma0,
+            gamma=self.gamma,
+            fixed_components=self.fixed_components,
+            hyper=self.hyper,
+        )
         check_sampler(self.sampler, hyper)
         check_choice(self.precision, "precision", PRECISIONS)
         if isinstance(self.init, str):
             check_choice(self.init, "init", STARTS)
         kind_of(self.likelihood)
         return hyper
-
-    def _wanted(self) -> dict:
-        """The concentrations: numbers, or priors in the place of "learn"."""
-        learn = _LEARN[check_choice(self.hyper, "hyper", tuple(_LEARN))]
-        if self.hyper == "paper" and self.n_warmup == 0:
-            raise ValueError(
-                "hyper='paper' learns during the warm-up only: n_warmup must be at least 1, got 0."
-            )
-        given = {name: getattr(self, name) for name in learn}
-        return {
-            name: learn[name] if isinstance(value, str) and value == "learn" else value
-            for name, value in given.items()
-        }
 
     def _check_data(self, X):
         """X as a float64 matrix of at least two rows and one column, as the likelihood allows; and

@@ -8,6 +8,7 @@ from bhmc import datasets, likelihoods, priors
 from bhmc._density import log_joint
 from bhmc._estimator import BHMC
 from bhmc._prior import sample_data, sample_prior
+from bhmc._search import SearchResult, search
 from bhmc._state import Hyper, Info, State
 from bhmc._version import __version__
 from bhmc.sampling import sweep, warmup
@@ -17,6 +18,7 @@ __all__ = [
     "BHMC",
     "Hyper",
     "Info",
+    "SearchResult",
     "State",
     "Tree",
     "__version__",
@@ -26,6 +28,7 @@ __all__ = [
     "priors",
     "sample_data",
     "sample_prior",
+    "search",
     "sweep",
     "warmup",
 ]

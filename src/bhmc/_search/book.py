@@ -1,0 +1,136 @@
+"""The scores a search has made, in memory and, where asked, in a file that it can go on from.
+
+The file is JSON lines: a header that says what the search was, then a line for every score. It is
+only ever added to, so that a stop at any moment loses one line at most.
+"""
+
+import hashlib
+import json
+import os
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bhmc._search.rounds import Plan, Score
+from bhmc._version import __version__
+
+_FORMAT = "bhmc search 1"
+
+
+class Book:
+    """All scores by (round, split); `path` is None or the file that holds them as well."""
+
+    def __init__(self, plan: Plan, path: str | os.PathLike | None):
+        self._plan, self._path = plan, None if path is None else Path(path)
+        self.scores: dict[tuple[int, int], Score] = {}
+        self.n_resumed = 0
+        if self._path is None:
+            return
+        if self._path.exists():
+            self._read(self._path)
+        self._rewrite(self._path)
+        self.n_resumed = len(self.scores)
+
+    def add(self, scores: list[Score]) -> None:
+        """Keep these, in the file too."""
+        self.scores |= {(score.round, score.split): score for score in scores}
+        if self._path is not None:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.writelines(self._line(score) for score in scores)
+
+    def on_split(self, split: int) -> dict[int, Score]:
+        """The scores of that split, by round, in order."""
+        return {r: score for (r, s), score in sorted(self.scores.items()) if s == split}
+
+    def _line(self, score: Score) -> str:
+        record: dict[str, Any] = score._asdict()
+        for name in ("score", "components"):  # JSON has no infinity
+            record[name] = record[name] if np.isfinite(record[name]) else None
+        record["settings"] = self._plan.settings(score.round)
+        return json.dumps(record) + "\n"
+
+    def _read(self, path: Path) -> None:
+        """Take in a file of the same search; refuse any other."""
+        header, records = _parsed(path)
+        for name, value in header_of(self._plan).items():
+            if header.get(name) != value:
+                raise ValueError(
+                    f"checkpoint={str(path)!r} was made by another search ({name} differs): "
+                    "name another file, or remove this one."
+                )
+        for record in records:
+            number, split = record["round"], record["split"]
+            if record["settings"] != self._plan.settings(number):
+                raise ValueError(
+                    f"checkpoint={str(path)!r} was made by another search (priors differs): "
+                    "name another file, or remove this one."
+                )
+            value, k = record["score"], record["components"]
+            self.scores[number, split] = Score(
+                number, split, -np.inf if value is None else value, np.nan if k is None else k
+            )
+
+    def _rewrite(self, path: Path) -> None:
+        """The file anew, whole lines only, and never half of it under its name."""
+        beside = path.with_name(path.name + ".new")
+        with beside.open("w", encoding="utf-8") as file:
+            file.write(json.dumps(header_of(self._plan)) + "\n")
+            file.writelines(self._line(score) for score in self.scores.values())
+        beside.replace(path)
+
+
+def seed_in(path: str | os.PathLike | None) -> tuple[Any, tuple[int, ...]] | None:
+    """(entropy, spawn key) of the search that wrote this file; None where there is no file."""
+    if path is None or not Path(path).exists():
+        return None
+    header, _ = _parsed(Path(path))
+    return header["entropy"], tuple(header["spawn_key"])
+
+
+def header_of(plan: Plan) -> dict[str, Any]:
+    """What two runs must have in common for one to go on where the other stopped."""
+    entropy = plan.entropy
+    return {
+        "format": _FORMAT,
+        "version": __version__,
+        "data": data_digest(plan.X),
+        "likelihood": _words_for(plan.likelihood),
+        "subset": plan.n_subset,
+        "warmup": plan.warmup,
+        "draws": plan.draws,
+        "entropy": entropy if isinstance(entropy, int) else [int(word) for word in entropy],
+        "spawn_key": [int(word) for word in plan.spawn_key],
+    }
+
+
+def data_digest(X) -> str:
+    """A hash of the data, to the last bit."""
+    digest = hashlib.sha256(repr(X.shape).encode())
+    parts = (X.indptr, X.indices, X.data) if sparse.issparse(X) else (X,)
+    for part in parts:
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()
+
+
+def _words_for(likelihood) -> str:
+    """A likelihood by its name or by all its numbers."""
+    if isinstance(likelihood, str):
+        return likelihood
+    values = (getattr(likelihood, field.name) for field in fields(likelihood))
+    numbers = [value if value is None else np.asarray(value).tolist() for value in values]
+    return f"{type(likelihood).__name__}{json.dumps(numbers)}"
+
+
+def _parsed(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """(header, scores); a last line that was cut off is left out."""
+    *lines, _cut_off = path.read_text(encoding="utf-8").split("\n")
+    try:
+        header, *records = [json.loads(line) for line in lines]
+        if header["format"].rsplit(" ", 1)[0] != _FORMAT.rsplit(" ", 1)[0]:
+            raise ValueError("another format")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ValueError(f"checkpoint={str(path)!r} is not a file of bhmc.search.") from None
+    return header, records

@@ -1,0 +1,68 @@
+"""What a search gives back."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, repr=False)
+class SearchResult:
+    """The settings a search tried, and the best of them.
+
+    Scores are held-out log densities of a row, in natural logarithms: higher is better. The first
+    score of a round comes from one split that all rounds share. The highest of many such scores is
+    too good to be true, so the best few rounds and the defaults were scored again on fresh splits:
+    `best` is the highest of these second scores, and may be the defaults themselves.
+    """
+
+    best: dict[str, Any]
+    """Keyword arguments for `BHMC`."""
+    best_score: float
+    """Second score of `best`."""
+    default_score: float
+    """Second score of the defaults of `BHMC`, on the same splits."""
+    gain_error: float
+    """Standard error of `best_score - default_score`, from the splits; NaN if there are none."""
+    table: list[dict[str, Any]]
+    """A dict for every round: its settings, `score`, `components` (mean number of them), and for
+    those scored again `second_score`, `gain` over the defaults and `gain_error`. Round 0 has the
+    defaults, which are None here."""
+    n_rounds: int
+    """Rounds scored, the defaults not counted."""
+    n_splits: int
+    """Fresh splits of the second scores; 0 if time ran out before them: then `best_score` and
+    `default_score` are first scores, and too good."""
+    n_rows: int
+    """Rows of each split, the held-out fifth included."""
+    seconds: float
+    """Time this call took."""
+
+    def to_frame(self):
+        """`table` as a pandas frame, a row for each round."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError(
+                "to_frame needs pandas: install it with `pip install bhmc[pandas]`."
+            ) from error
+        return pandas.DataFrame(self.table).set_index("round")
+
+    def __repr__(self) -> str:
+        best = ", ".join(f"{name}={_short(value)}" for name, value in self.best.items())
+        if self.n_splits:
+            where = f"on {self.n_splits} fresh splits of {self.n_rows} rows"
+            gain = f"gain {self.best_score - self.default_score:.3f} +- {self.gain_error:.3f}"
+        else:
+            where = "on the split it was chosen by, for time ran out before fresh ones"
+            gain = "the gain is not known"
+        return (
+            f"SearchResult: {self.n_rounds:,} rounds in {self.seconds:.0f} s\n"
+            f"  best: {best}\n"
+            f"  held-out log density of a row, {where}:\n"
+            f"  best {self.best_score:.3f}, defaults {self.default_score:.3f}, {gain}"
+        )
+
+
+def _short(value) -> str:
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return repr(value) if isinstance(value, int | str) else f"{type(value).__name__}(...)"

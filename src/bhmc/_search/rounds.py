@@ -1,0 +1,121 @@
+"""One score of a search: a short chain on four fifths of a subset, judged on the other fifth.
+
+Everything here is a function of the plan, the round and the split alone, by seeds of their own; so
+a score does not depend on threads, on time or on which scores were made before.
+"""
+
+import time
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bhmc._checks import check_whole, concentrations
+from bhmc._estimator import BHMC
+from bhmc._search.settings import OF_THE_MODEL, draw_settings
+from bhmc._threads import one_blas_thread
+from bhmc.likelihoods import Categorical, Likelihood, resolve
+from bhmc.predictive import log_predictive
+from bhmc.sampling import Chain, start_state
+
+# The round whose settings are the defaults of `BHMC`.
+DEFAULTS = 0
+
+# Sweeps from one kept draw to the next.
+THIN = 4
+
+# A fifth is held out.
+PARTS = 5
+
+# What the seeds are for.
+_SETTINGS, _SPLIT, _CHAIN = range(3)
+
+
+class Plan(NamedTuple):
+    """What all rounds of a search share."""
+
+    X: Any
+    likelihood: str | Likelihood
+    priors: dict[str, Any]
+    n_subset: int
+    warmup: int
+    draws: int
+    entropy: Any
+    spawn_key: tuple[int, ...]
+
+    def rng(self, *key: int) -> np.random.Generator:
+        """The generator of one purpose, the same in every run of the search."""
+        seed = np.random.SeedSequence(self.entropy, spawn_key=(*self.spawn_key, *key))
+        return np.random.default_rng(seed)
+
+    def settings(self, number: int) -> dict[str, Any]:
+        """What round `number` sets; nothing in the round of the defaults."""
+        if number == DEFAULTS:
+            return {}
+        return draw_settings(self.priors, self.rng(_SETTINGS, number))
+
+    def split(self, number: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(rows to fit, rows held out) of split `number`: a subset of its own, cut 4 to 1."""
+        rows = self.rng(_SPLIT, number).permutation(self.X.shape[0])[: self.n_subset]
+        cut = self.n_subset // PARTS
+        return np.sort(rows[cut:]), np.sort(rows[:cut])
+
+    def family_settings(self, settings: dict[str, Any], X: Any) -> Likelihood:
+        """The likelihood in the units of X, with the settings that are its own put in."""
+        numbers = {name: value for name, value in settings.items() if name not in OF_THE_MODEL}
+        likelihood = resolve(self.likelihood, X)
+        if isinstance(likelihood, Categorical) and likelihood.n_categories is None:
+            # A code may be among the rows held out alone.
+            largest = np.nan_to_num(np.fmax.reduce(self.X, axis=0)).astype(int)
+            numbers = {"n_categories": largest + 1} | numbers
+        return replace(likelihood, **numbers) if numbers else likelihood  # type: ignore[type-var]
+
+
+class Score(NamedTuple):
+    """Held-out log density of a row under a round's settings, on one split."""
+
+    round: int
+    split: int
+    score: float
+    components: float
+
+
+def score(plan: Plan, number: int, split: int, deadline: float = np.inf) -> Score | None:
+    """mean over held-out rows of log( mean over draws of p(x | draw) ); None when out of time."""
+    settings = plan.settings(number)
+    fitted, held_out = plan.split(split)
+    likelihood = plan.family_settings(settings, plan.X[fitted])
+    try:
+        return _score(plan, number, split, settings, likelihood, fitted, held_out, deadline)
+    except (ArithmeticError, np.linalg.LinAlgError):
+        if number == DEFAULTS:
+            raise
+        return Score(number, split, -np.inf, np.nan)  # settings that no double can follow
+
+
+def _score(plan, number, split, settings, likelihood, fitted, held_out, deadline) -> Score | None:
+    of_model = model_settings(settings)
+    n_levels = check_whole(of_model.pop("n_levels"), "n_levels", 1)
+    hyper, rng = concentrations(**of_model), plan.rng(_CHAIN, split, number)
+    family, unseen = likelihood.prepare(plan.X[fitted]), likelihood.prepare(plan.X[held_out])
+    log_p = np.full(len(held_out), -np.inf)
+    components = []
+    with one_blas_thread():
+        start = start_state(family, n_levels=n_levels, hyper=hyper, rng=rng)
+        chain = Chain(start, family, "gibbs", rng, learning=hyper)
+        for sweep in range(1, plan.warmup + THIN * plan.draws + 1):
+            if time.monotonic() > deadline:
+                return None
+            chain.sweep()
+            if sweep > plan.warmup and (sweep - plan.warmup) % THIN == 0:
+                log_p = np.logaddexp(log_p, log_predictive(chain.state(), unseen))
+                components.append(chain.n_components)
+    value = float(np.mean(log_p)) - float(np.log(plan.draws))
+    return Score(number, split, value if value == value else -np.inf, float(np.mean(components)))
+
+
+def model_settings(settings: dict[str, Any]) -> dict[str, Any]:
+    """n_levels and concentrations: the settings' own, else those of `BHMC`."""
+    usual = BHMC().get_params()
+    return {name: settings.get(name, usual[name]) for name in OF_THE_MODEL}

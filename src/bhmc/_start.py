@@ -122,6 +122,40 @@ def _weights(parents: NDArray[np.int32], hyper: Hyper, rng) -> NDArray[np.float6
     return log_beta
 
 
+def prior_partition(
+    n: int, *, n_levels: int, hyper: Hyper, rng: np.random.Generator
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """(paths, components) from the prior, the weights B integrated out.
+
+    A Chinese restaurant franchise: a leaf's data sit down at tables by CRP(gamma), the tables of a
+    node's children do so at that node, and at the root what sits there chooses components by
+    CRP(gamma0), or by beta ~ Dir(gamma0 / K) in the finite form. Its cost does not grow with
+    nodes times components, as that of `prior_state` does. Components are numbered from 0.
+    """
+    paths, parents = _tree(n, n_levels, hyper.alpha, rng)
+    guest_of, nodes = np.arange(n), paths[:, -1]
+    for _ in range(n_levels):
+        table_of, nodes = _seat(nodes, hyper.gamma, rng)
+        guest_of, nodes = table_of[guest_of], parents[nodes]
+    k = hyper.n_components
+    if k is None:
+        dishes = _stick_choices(len(nodes), hyper.gamma0, rng)
+    else:
+        beta = np.exp(log_dirichlet(np.full(k, np.log(hyper.gamma0) - np.log(k)), rng))
+        dishes = rng.choice(k, len(nodes), p=beta / beta.sum())
+    return paths, np.unique(dishes[guest_of], return_inverse=True)[1]
+
+
+def _seat(nodes: NDArray, gamma: float, rng) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(table of each guest, node of each table): CRP(gamma) within every node."""
+    tables, node_of = np.empty(len(nodes), dtype=np.int64), []
+    for node, guests in _groups(nodes):
+        found, at = np.unique(_stick_choices(len(guests), gamma, rng), return_inverse=True)
+        tables[guests] = len(node_of) + at
+        node_of += [node] * len(found)
+    return tables, np.array(node_of)
+
+
 def _groups(labels: NDArray) -> list[tuple[int, NDArray[np.int64]]]:
     """(label, its rows) for every label, in order."""
     order = np.argsort(labels, kind="stable")

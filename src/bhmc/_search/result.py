@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from bhmc._extras import import_pandas
+
 
 @dataclass(frozen=True, repr=False)
 class SearchResult:
@@ -38,13 +40,7 @@ class SearchResult:
 
     def to_frame(self):
         """`table` as a pandas frame, a row for each round."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError(
-                "to_frame needs pandas: install it with `pip install bhmc[pandas]`."
-            ) from error
-        return pandas.DataFrame(self.table).set_index("round")
+        return import_pandas("to_frame").DataFrame(self.table).set_index("round")
 
     def __repr__(self) -> str:
         best = ", ".join(f"{name}={_short(value)}" for name, value in self.best.items())

@@ -1,0 +1,14 @@
+"""Packages that bhmc can do without, imported where they are needed."""
+
+from typing import Any
+
+
+def import_pandas(what: str) -> Any:
+    """pandas, or a sentence that says how to get it."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError(
+            f"{what} needs pandas: install it with `pip install bhmc[pandas]`."
+        ) from error
+    return pandas

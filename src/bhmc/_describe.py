@@ -22,11 +22,13 @@ class PriorLine(NamedTuple):
     mean: float
     """Its expectation."""
     error: float
-    """Standard error of `mean`; 0 where it is exact."""
+    """Standard error of `mean`."""
     low: float
     """A twentieth of the samples is below."""
     high: float
     """A twentieth of the samples is above."""
+    exact: bool = False
+    """Whether `mean` is exact rather than the samples'."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,7 +56,7 @@ class PriorDescription:
         wide = max(len(line.what) for line in self.lines)
         rows = [
             f"  {line.what:{wide}} {_number(line.mean):>8} "
-            f"{'exact' if line.error == 0 else '+- ' + _number(line.error):>10}"
+            f"{'exact' if line.exact else '+- ' + _number(line.error):>10}"
             f"   {_number(line.low)} to {_number(line.high)}"
             for line in self.lines
         ]
@@ -71,7 +73,7 @@ def describe_prior(
     gamma0="learn",
     gamma="learn",
     fixed_components: int | None = None,
-    n_samples: int = 400,
+    n_samples: int = 200,
     random_state=None,
 ) -> PriorDescription:
     """What settings of `BHMC` imply for n data, before any is seen.
@@ -86,7 +88,7 @@ def describe_prior(
         Number of data.
     n_levels, alpha, gamma0, gamma, fixed_components
         As in `BHMC`, with the same defaults: numbers, priors or "learn".
-    n_samples : int, default=400
+    n_samples : int, default=200
         Trees to draw.
     random_state : int, SeedSequence, Generator or RandomState, optional
         Seed of the trees.
@@ -119,7 +121,9 @@ def describe_prior(
     }
     if "alpha" not in hyper.priors:
         first = "nodes at level 1"
-        lines[first] = lines[first]._replace(mean=expected_tables(n, hyper.alpha), error=0.0)
+        lines[first] = lines[first]._replace(
+            mean=expected_tables(n, hyper.alpha), error=0.0, exact=True
+        )
     return PriorDescription(list(lines.values()), n, n_samples)
 
 

@@ -150,6 +150,10 @@ def _seat(nodes: NDArray, gamma: float, rng) -> tuple[NDArray[np.int64], NDArray
     """(table of each guest, node of each table): CRP(gamma) within every node."""
     tables, node_of = np.empty(len(nodes), dtype=np.int64), []
     for node, guests in _groups(nodes):
+        if len(guests) == 1:  # most nodes of a bushy tree
+            tables[guests] = len(node_of)
+            node_of.append(node)
+            continue
         found, at = np.unique(_stick_choices(len(guests), gamma, rng), return_inverse=True)
         tables[guests] = len(node_of) + at
         node_of += [node] * len(found)

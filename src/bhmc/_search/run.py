@@ -19,7 +19,7 @@ from bhmc._search.settings import OF_THE_MODEL, check_priors
 from bhmc.likelihoods import Likelihood, choose, kind_of
 
 # A fraction of the rows means at least so many, or all: a fifth of fewer says too little.
-_LEAST_SUBSET = 200
+_LEAST_SUBSET = 500
 
 # Fewer rows leave too little to hold out.
 _LEAST_ROWS = 10
@@ -67,7 +67,7 @@ def search(
     likelihood : str or object of bhmc.likelihoods, default="auto"
         As in `BHMC`; the same in all rounds, but for the numbers in `priors`.
     subset : float or int, default=0.15
-        Rows of a split: a fraction of all, but at least 200 (or all, if there are fewer); or a
+        Rows of a split: a fraction of all, but at least 500 (or all, if there are fewer); or a
         whole number.
     rounds : int, default=2500
         Settings to try.

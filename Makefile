@@ -22,7 +22,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test exact bench bench-growth heldout starts supplement lint types format constraints clean check-python
+.PHONY: help setup demo test exact bench bench-growth heldout starts supplement search-study lint types format constraints clean check-python
 
 help: ## List the targets
 	@echo "Targets of this Makefile:"
@@ -82,6 +82,9 @@ starts: setup ## Compare the starts of chains by what they reach; takes some min
 
 supplement: setup ## Run the four settings of the paper's supplement, print their trees; some twenty minutes
 	@$(BIN)/python -m benchmarks.supplement
+
+search-study: setup ## Compare what bhmc.search finds with the defaults on rows not seen; half an hour
+	@$(BIN)/python -m benchmarks.search
 
 lint: setup ## Check style, formatting and the direction of imports
 	@echo "Checking style, formatting and the direction of imports."

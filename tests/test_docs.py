@@ -27,7 +27,18 @@ def test_examples_of_pages_run(page, least):
     assert result.failed == 0
 
 
-@pytest.mark.parametrize("name", ["bhmc._estimator", "bhmc.datasets", "bhmc.likelihoods.product"])
+def test_examples_of_settings_run():
+    page = ROOT / "docs" / "choosing-settings.md"
+    result = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert result.attempted > 5
+    assert result.failed == 0
+
+
+EXAMPLES = ["bhmc._estimator", "bhmc._describe", "bhmc._search.run", "bhmc.datasets"]
+EXAMPLES += ["bhmc.likelihoods.product"]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_docstring_examples_run(name):
     result = doctest.testmod(importlib.import_module(name))
     assert result.attempted > 0

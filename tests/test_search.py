@@ -403,6 +403,8 @@ def test_rows_of_a_split(n, subset, rows):
         ({"priors": {"delta": 1.0}}, "priors has 'delta', which is not one of 'n_levels'"),
         ({"priors": {"alpha": []}}, r"priors\['alpha'\] must be a prior, a list of choices"),
         ({"priors": 3}, "priors must be a dict"),
+        ({"priors": {"alpha": -1.0}}, "alpha must be finite and above 0"),
+        ({"priors": {"n_levels": 1.5}}, "n_levels must be a whole number"),
         ({"priors": {"alpha": lambda rng: None}}, r"priors\['alpha'\] must draw a number"),
         (
             {"priors": dict.fromkeys(["n_levels", "alpha", "gamma0", "gamma"])},
@@ -412,6 +414,7 @@ def test_rows_of_a_split(n, subset, rows):
         ({"X": data(9)}, "while a minimum of 10 is required"),
     ],
 )
-def test_bad_arguments(change, sentence):
+def test_bad_arguments(change, sentence, monkeypatch):
+    monkeypatch.setattr(run_module, "score", None)  # refused before any work
     with pytest.raises((TypeError, ValueError), match=sentence):
         bhmc.search(**({"X": data(), "progress": False} | change))

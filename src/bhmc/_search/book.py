@@ -87,7 +87,7 @@ def seed_in(path: str | os.PathLike | None) -> tuple[Any, tuple[int, ...]] | Non
     if path is None or not Path(path).exists():
         return None
     header, _ = _parsed(Path(path))
-    return header["entropy"], tuple(header["spawn_key"])
+    return header.get("entropy", 0), tuple(header.get("spawn_key", ()))
 
 
 def header_of(plan: Plan) -> dict[str, Any]:

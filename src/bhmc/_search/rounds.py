@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bhmc._checks import check_whole, concentrations
 from bhmc._estimator import BHMC
 from bhmc._search.settings import OF_THE_MODEL, draw_settings
+from bhmc._state import Hyper
 from bhmc._threads import one_blas_thread
 from bhmc.likelihoods import Categorical, Likelihood, resolve
 from bhmc.predictive import log_predictive
@@ -95,9 +96,7 @@ def score(plan: Plan, number: int, split: int, deadline: float = np.inf) -> Scor
 
 
 def _score(plan, number, split, settings, likelihood, fitted, held_out, deadline) -> Score | None:
-    of_model = model_settings(settings)
-    n_levels = check_whole(of_model.pop("n_levels"), "n_levels", 1)
-    hyper, rng = concentrations(**of_model), plan.rng(_CHAIN, split, number)
+    (hyper, n_levels), rng = hyper_and_depth(settings), plan.rng(_CHAIN, split, number)
     family, unseen = likelihood.prepare(plan.X[fitted]), likelihood.prepare(plan.X[held_out])
     log_p = np.full(len(held_out), -np.inf)
     components = []
@@ -113,6 +112,13 @@ def _score(plan, number, split, settings, likelihood, fitted, held_out, deadline
                 components.append(chain.n_components)
     value = float(np.mean(log_p)) - float(np.log(plan.draws))
     return Score(number, split, value if value == value else -np.inf, float(np.mean(components)))
+
+
+def hyper_and_depth(settings: dict[str, Any]) -> tuple[Hyper, int]:
+    """(concentrations, n_levels) as a chain takes them, checked."""
+    wanted = model_settings(settings)
+    n_levels = check_whole(wanted.pop("n_levels"), "n_levels", 1)
+    return concentrations(**wanted), n_levels
 
 
 def model_settings(settings: dict[str, Any]) -> dict[str, Any]:

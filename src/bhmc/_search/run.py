@@ -14,7 +14,7 @@ from bhmc._checks import check_n_jobs, check_positive, check_whole, seed_sequenc
 from bhmc._data_checks import check_matrix
 from bhmc._search.book import Book, seed_in
 from bhmc._search.result import SearchResult
-from bhmc._search.rounds import DEFAULTS, Plan, model_settings, score
+from bhmc._search.rounds import DEFAULTS, Plan, Score, hyper_and_depth, model_settings, score
 from bhmc._search.settings import OF_THE_MODEL, check_priors
 from bhmc.likelihoods import Likelihood, choose, kind_of
 
@@ -83,7 +83,8 @@ def search(
         gamma ~ Uniform(0, 1), n_levels = ceil(1 + Gamma(shape 4, scale 2)); and for `FullGaussian`
         nu ~ d + 1 / Uniform(0, 1) and lam ~ Beta(5, 5).
     max_seconds : float, optional
-        Stop after this time, second scores included, with as many rounds as it allowed.
+        Stop after this time, compilation and second scores included, with as many rounds as it
+        allowed.
     n_jobs : int, optional
         Rounds run at the same time: threads, or processes within `joblib.parallel_config("loky")`.
         Scores do not depend on it.
@@ -106,7 +107,7 @@ def search(
     --------
     >>> import bhmc
     >>> X = bhmc.datasets.load_zoo().data
-    >>> result = bhmc.search(X, rounds=4, warmup=20, draws=5, random_state=0, progress=False)
+    >>> result = bhmc.search(X, rounds=4, warmup=5, draws=2, random_state=0, progress=False)
     >>> sorted(result.best)
     ['alpha', 'gamma', 'gamma0', 'likelihood', 'n_levels']
     >>> len(result.table)  # the defaults are the first
@@ -147,7 +148,9 @@ def _plan(X, likelihood, subset, warmup, draws, priors, random_state, checkpoint
         check_whole(draws, "draws", 1),
         *seed,
     )
-    plan.family_settings(plan.settings(1), X).prepare(X)  # the family's own checks
+    one = plan.settings(1)  # as good as any to have the model and the family check it
+    hyper_and_depth(one)
+    plan.family_settings(one, X).prepare(X)
     return plan
 
 
@@ -202,9 +205,11 @@ class _Search:
         """The first score of every round; says how long it will take after a few of them."""
         tasks = [(r, _SHARED_SPLIT) for r in range(1, rounds + 1)]
         todo = [task for task in tasks if task not in self._book.scores]
+        if not todo:
+            return
         began, few = time.monotonic(), max(_TIMED_ROUNDS, self._batch)
         self._score(todo[:few], self._end)
-        each = (time.monotonic() - began) / max(1, min(few, len(todo)))
+        each = (time.monotonic() - began) / min(few, len(todo))
         finals = each * (1 + _FINALISTS) * len(_FRESH_SPLITS)
         until = self._end
         if np.isfinite(self._end):
@@ -251,7 +256,11 @@ class _Search:
         second = {r: np.array([scores[r].score for scores in whole]) for r in finalists}
         chosen_by = {r: float(second[r].mean()) if whole else first[r].score for r in finalists}
         winner = max(finalists, key=lambda r: chosen_by[r])
-        table = [self._row(r, second, chosen_by if whole else {}) for r in first if r <= rounds]
+        table = [
+            self._row(one, second, chosen_by if whole else {})
+            for one in first.values()
+            if one.round <= rounds
+        ]
         return SearchResult(
             best=self._keywords(winner),
             best_score=chosen_by[winner],
@@ -264,15 +273,15 @@ class _Search:
             seconds=time.monotonic() - self._start,
         )
 
-    def _row(self, number: int, second, second_scores) -> dict[str, Any]:
-        settings, first = self._plan.settings(number), self._book.on_split(_SHARED_SPLIT)[number]
-        gain, gain_error = _gain(second, number)
+    def _row(self, first: Score, second, second_scores) -> dict[str, Any]:
+        settings = self._plan.settings(first.round)
+        gain, gain_error = _gain(second, first.round)
         return {
-            "round": number,
+            "round": first.round,
             **{name: settings.get(name) for name in self._plan.priors},
             "score": first.score,
             "components": first.components,
-            "second_score": second_scores.get(number, np.nan),
+            "second_score": second_scores.get(first.round, np.nan),
             "gain": gain,
             "gain_error": gain_error,
         }

@@ -129,9 +129,9 @@ def test_a_score_is_the_log_of_the_mean_density(monkeypatch):
 def test_held_out_rows_are_not_fitted(monkeypatch):
     """Chain and scales see four fifths; the splits cover other rows each time."""
     X, scaled, bound = data(50), [], []
-    right_resolve, right_prepare = rounds_module.resolve, AdaptiveGaussian.prepare
+    right_scaled, right_prepare = AdaptiveGaussian.scaled_to, AdaptiveGaussian.prepare
     monkeypatch.setattr(
-        rounds_module, "resolve", lambda name, X: scaled.append(X) or right_resolve(name, X)
+        AdaptiveGaussian, "scaled_to", lambda X: scaled.append(X) or right_scaled(X)
     )
     monkeypatch.setattr(
         AdaptiveGaussian, "prepare", lambda self, X: bound.append(X) or right_prepare(self, X)
@@ -221,6 +221,18 @@ def test_the_best_can_be_fitted(likelihood):
         assert row["round"] == DEFAULTS or model.likelihood_.nu == row["nu"]
     if isinstance(likelihood, FullGaussian):
         assert model.likelihood_.mu0 == 1.0
+
+
+def test_numbers_of_a_family():
+    """A word and a number that the units depend on go in before these are found."""
+    X = np.abs(np.round(data())) + 1
+    gaussian = plan_of(X).family_settings({"covariance": "spherical", "alpha": 1.0}, X)
+    assert np.ndim(gaussian.scale) == 0
+    gaussian.prepare(X)
+    poisson = plan_of(X, "poisson").family_settings({"shape": 3.0}, X)
+    np.testing.assert_allclose(poisson.shape / np.asarray(poisson.rate), X.mean(axis=0))
+    bernoulli = plan_of(X > 3, "bernoulli").family_settings({"a": 0.5}, (X > 3).astype(float))
+    assert bernoulli.a == 0.5
 
 
 # ---- Seeds, threads, files ----

@@ -6,6 +6,7 @@ a score does not depend on threads, on time or on which scores were made before.
 
 import time
 from dataclasses import replace
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from bhmc._estimator import BHMC
 from bhmc._search.settings import OF_THE_MODEL, draw_settings
 from bhmc._state import Hyper
 from bhmc._threads import one_blas_thread
-from bhmc.likelihoods import Categorical, Likelihood, resolve
+from bhmc.likelihoods import Categorical, Likelihood, kind_of
 from bhmc.predictive import log_predictive
 from bhmc.sampling import Chain, start_state
 
@@ -65,12 +66,22 @@ class Plan(NamedTuple):
     def family_settings(self, settings: dict[str, Any], X: Any) -> Likelihood:
         """The likelihood in the units of X, with the settings that are its own put in."""
         numbers = {name: value for name, value in settings.items() if name not in OF_THE_MODEL}
-        likelihood = resolve(self.likelihood, X)
+        if isinstance(self.likelihood, str):
+            kind = kind_of(self.likelihood)
+            early = {name for name, value in numbers.items() if _scales_by(kind, name, value)}
+            likelihood = kind.scaled_to(X, **{name: numbers.pop(name) for name in early})
+        else:
+            likelihood = self.likelihood
         if isinstance(likelihood, Categorical) and likelihood.n_categories is None:
             # A code may be among the rows held out alone.
             largest = np.nan_to_num(np.fmax.reduce(self.X, axis=0)).astype(int)
             numbers = {"n_categories": largest + 1} | numbers
         return replace(likelihood, **numbers) if numbers else likelihood  # type: ignore[type-var]
+
+
+def _scales_by(kind: type[Likelihood], name: str, value) -> bool:
+    """Whether the family must know this setting to find its units: a word, or one it asks for."""
+    return isinstance(value, str) or name in signature(kind.scaled_to).parameters
 
 
 class Score(NamedTuple):

@@ -83,7 +83,7 @@ starts: setup ## Compare the starts of chains by what they reach; takes some min
 supplement: setup ## Run the four settings of the paper's supplement, print their trees; some twenty minutes
 	@$(BIN)/python -m benchmarks.supplement
 
-search-study: setup ## Compare what bhmc.search finds with the defaults on rows not seen; half an hour
+search-study: setup ## Compare what bhmc.search finds with the defaults on rows not seen; takes over an hour
 	@$(BIN)/python -m benchmarks.search
 
 lint: setup ## Check style, formatting and the direction of imports

@@ -17,7 +17,7 @@ from bhmc._estimator import BHMC
 from bhmc._search.settings import OF_THE_MODEL, draw_settings
 from bhmc._state import Hyper
 from bhmc._threads import one_blas_thread
-from bhmc.likelihoods import Categorical, Likelihood, kind_of
+from bhmc.likelihoods import Categorical, Likelihood, by_name, kind_of, resolve
 from bhmc.predictive import log_predictive
 from bhmc.sampling import Chain, start_state
 
@@ -67,16 +67,23 @@ class Plan(NamedTuple):
         """The likelihood in the units of X, with the settings that are its own put in."""
         numbers = {name: value for name, value in settings.items() if name not in OF_THE_MODEL}
         if isinstance(self.likelihood, str):
-            kind = kind_of(self.likelihood)
+            kind = class_of(self.likelihood)
             early = {name for name, value in numbers.items() if _scales_by(kind, name, value)}
-            likelihood = kind.scaled_to(X, **{name: numbers.pop(name) for name in early})
+            own = {name: numbers.pop(name) for name in early}
+            likelihood = by_name(self.likelihood, X, **own)
         else:
-            likelihood = self.likelihood
+            likelihood = resolve(self.likelihood, X)
         if isinstance(likelihood, Categorical) and likelihood.n_categories is None:
             # A code may be among the rows held out alone.
             largest = np.nan_to_num(np.fmax.reduce(self.X, axis=0)).astype(int)
             numbers = {"n_categories": largest + 1} | numbers
         return replace(likelihood, **numbers) if numbers else likelihood  # type: ignore[type-var]
+
+
+def class_of(likelihood: str | Likelihood) -> type[Likelihood]:
+    """The class of a likelihood, or of what its name stands for."""
+    kind = kind_of(likelihood)
+    return kind if isinstance(kind, type) else type(kind)
 
 
 def _scales_by(kind: type[Likelihood], name: str, value) -> bool:
@@ -112,7 +119,7 @@ def _score(plan, number, split, settings, likelihood, fitted, held_out, deadline
     log_p = np.full(len(held_out), -np.inf)
     components = []
     with one_blas_thread():
-        start = start_state(family, n_levels=n_levels, hyper=hyper, rng=rng)
+        start = start_state(family, n_levels=n_levels, hyper=hyper, rng=rng, init=BHMC().init)
         chain = Chain(start, family, "gibbs", rng, learning=hyper)
         for sweep in range(1, plan.warmup + THIN * plan.draws + 1):
             if time.monotonic() > deadline:

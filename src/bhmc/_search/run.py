@@ -14,9 +14,17 @@ from bhmc._checks import check_n_jobs, check_positive, check_whole, seed_sequenc
 from bhmc._data_checks import check_matrix
 from bhmc._search.book import Book, seed_in
 from bhmc._search.result import SearchResult
-from bhmc._search.rounds import DEFAULTS, Plan, Score, hyper_and_depth, model_settings, score
+from bhmc._search.rounds import (
+    DEFAULTS,
+    Plan,
+    Score,
+    class_of,
+    hyper_and_depth,
+    model_settings,
+    score,
+)
 from bhmc._search.settings import OF_THE_MODEL, check_priors
-from bhmc.likelihoods import Likelihood, choose, kind_of
+from bhmc.likelihoods import Likelihood, choose
 
 # A fraction of the rows means at least so many, or all: a fifth of fewer says too little.
 _LEAST_SUBSET = 500
@@ -125,7 +133,7 @@ def search(
 
 def _plan(X, likelihood, subset, warmup, draws, priors, random_state, checkpoint) -> Plan:
     """Refuse a bad argument before any work is done."""
-    kind = kind_of(likelihood)
+    kind = class_of(likelihood)
     X = check_matrix(
         X,
         least_rows=_LEAST_ROWS,
@@ -134,7 +142,7 @@ def _plan(X, likelihood, subset, warmup, draws, priors, random_state, checkpoint
     )
     if isinstance(likelihood, str) and likelihood == "auto":  # by all rows, not by each subset
         likelihood = choose(X)
-        kind = kind_of(likelihood)
+        kind = class_of(likelihood)
     seed = None if random_state is not None else seed_in(checkpoint)
     if seed is None:
         sequence = seed_sequence(random_state)

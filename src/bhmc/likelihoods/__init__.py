@@ -30,6 +30,7 @@ __all__ = [
     "Poisson",
     "Product",
     "SharedGaussian",
+    "by_name",
     "categorical_columns",
     "choose",
     "kind_of",

@@ -29,12 +29,12 @@ BY_NAME: dict[str, type[Likelihood]] = {
 _SETTINGS = {"spherical_gaussian": {"covariance": "spherical"}}
 
 
-def by_name(name: str, X=None) -> Likelihood:
-    """The object a name stands for, scaled to X where given.
+def by_name(name: str, X=None, **settings) -> Likelihood:
+    """The object a name stands for, scaled to X where given, with these settings.
 
     Without data "gaussian" is `Gaussian(1, 0, 1)`, which has nothing to learn its scales from.
     """
-    kind, settings = BY_NAME[name], _SETTINGS.get(name, {})
+    kind, settings = BY_NAME[name], _SETTINGS.get(name, {}) | settings
     if X is not None:
         return kind.scaled_to(X, **settings)
     return Gaussian() if kind is AdaptiveGaussian else kind(**settings)

@@ -59,6 +59,15 @@ def animals_start(X: np.ndarray):
     return start_state(family, n_levels=4, hyper=hyper, rng=rng), family
 
 
+def animals_as_zeros_and_ones(level: int) -> tuple[np.ndarray, list[str]] | None:
+    """33 animals and their 102 features of 0 and 1; the 5 classes or 10 groups of an annotation."""
+    rows, notes = _rows("animals/animals_33x102.csv"), _rows("animals/labels_annotation.csv")
+    if rows is None or notes is None:
+        return None
+    classes = {row[0]: row[level] for row in notes[1:]}
+    return np.array([row[1:] for row in rows[1:]], float), [classes[row[0]] for row in rows[1:]]
+
+
 def flipkart() -> np.ndarray | None:
     """2,303 products: TF-IDF of title and description, reduced by `_above_noise`."""
     products = _products()
@@ -69,9 +78,9 @@ def flipkart() -> np.ndarray | None:
     return _above_noise(table.toarray())
 
 
-def flipkart_classes() -> list[str]:
-    """The first two levels of each product's category path."""
-    return [" > ".join(row["category_path"].split(" > ")[:2]) for row in _products() or []]
+def flipkart_classes(levels: int = 2) -> list[str]:
+    """The first levels of each product's category path."""
+    return [" > ".join(row["category_path"].split(" > ")[:levels]) for row in _products() or []]
 
 
 def _products() -> list[dict[str, str]] | None:

@@ -21,8 +21,8 @@ HYPER, N_LEVELS = PRIORS["gamma"], 2
 CASES = {
     "Gaussian": marginals.gaussian,
     "SharedGaussian": lambda: marginals_shared.shared_gaussian("diagonal"),
-    "SharedGaussian, spherical": lambda: marginals_shared.shared_gaussian("spherical"),
-    "AdaptiveGaussian": lambda: marginals_shared.adaptive_gaussian("diagonal"),
+    "SharedGaussian, spherical": lambda: marginals_shared.shared_gaussian("spherical", least=0.3),
+    "AdaptiveGaussian": lambda: marginals_shared.adaptive_gaussian("diagonal", least=0.3),
     "AdaptiveGaussian, spherical": lambda: marginals_shared.adaptive_gaussian("spherical"),
     "FreeGaussian": lambda: marginals.free_gaussian("diagonal"),
     "FreeGaussian, spherical": lambda: marginals.free_gaussian("spherical"),

@@ -31,16 +31,18 @@ def _log_mean(log_f: np.ndarray, *weights: np.ndarray) -> np.ndarray:
     return np.log(f) + highest
 
 
-def shared_gaussian(covariance: str, size: int = 60) -> Case:
+def shared_gaussian(covariance: str, size: int = 60, least: float = 0.0) -> Case:
     """A column is normal given sigma2 and sigma0: sigma2 I + sigma0 [c_i = c_j] + 1.
 
     The last 1 is the variance of mu0. sigma2 and sigma0 by Gauss-Legendre over their distribution
-    functions.
+    functions; of sigma2, the part above its least value.
     """
     noise, spread = (2.0, 0.5), (1.5, 0.8)
     u, w = roots_legendre(size)
     u, w = (u + 1) / 2, w / 2
-    sigma2, sigma0 = (stats.invgamma.ppf(u, shape, scale=scale) for shape, scale in (noise, spread))
+    below = stats.invgamma.cdf(least, noise[0], scale=noise[1])
+    sigma2 = stats.invgamma.ppf(below + u * (1 - below), noise[0], scale=noise[1])
+    sigma0 = stats.invgamma.ppf(u, spread[0], scale=spread[1])
 
     def log_column(c, rows, y):
         """(sigma2, sigma0): log density of a column."""
@@ -55,7 +57,7 @@ def shared_gaussian(covariance: str, size: int = 60) -> Case:
             each = [sum(each)]
         return float(sum(_log_mean(log_f, w, w) for log_f in each))
 
-    likelihood = SharedGaussian(covariance, LOCATION, SCALES[covariance], *noise, *spread)
+    likelihood = SharedGaussian(covariance, LOCATION, SCALES[covariance], *noise, *spread, least)
     return Case(likelihood, NUMBERS, log_p_data)
 
 
@@ -75,7 +77,7 @@ def log_t(columns: list[np.ndarray], typical, strength, shape) -> np.ndarray:
     return log_p - (shape + half) * np.log1p(rest / wide)
 
 
-def adaptive_gaussian(covariance: str, size: int | None = None) -> Case:
+def adaptive_gaussian(covariance: str, size: int | None = None, least: float = 0.02) -> Case:
     """A group is Student t given the shared numbers; Gauss quadrature over those.
 
     mu0 ~ N(0, 1). An exponential above its least value is that value plus an exponential; a
@@ -89,7 +91,7 @@ def adaptive_gaussian(covariance: str, size: int | None = None) -> Case:
 
     def log_p(c, columns):
         """Axes: shape, typical, strength, then mu0 of each of the columns."""
-        axes = [shape, 0.02 + x / 2, 0.02 + x / 2, *(mu0 for _ in columns)]
+        axes = [shape, least + x / 2, 0.02 + x / 2, *(mu0 for _ in columns)]
         s, t, strength, *centres = np.meshgrid(*axes, indexing="ij", sparse=True)
         total = 0.0
         for group in groups(c):
@@ -108,4 +110,5 @@ def adaptive_gaussian(covariance: str, size: int | None = None) -> Case:
         by_shape = sum(_log_mean(log_p(c, [column]), w, w, w_mu0) for column in columns)
         return float(_log_mean(by_shape, w_shape))
 
-    return Case(AdaptiveGaussian(covariance, LOCATION, SCALES[covariance]), NUMBERS, log_p_data)
+    likelihood = AdaptiveGaussian(covariance, LOCATION, SCALES[covariance], least)
+    return Case(likelihood, NUMBERS, log_p_data)

@@ -25,18 +25,20 @@ def choose(X) -> str:
 def choose_by_column(X: Floats, columns: Columns) -> Likelihood:
     """The likelihood that "auto" takes for a frame, scaled to its numbers X.
 
-    Categories: "categorical". True and false: "bernoulli". Columns of nothing but 0 and 1: what
-    `choose` says of them together. All other numbers: what it says of those; whole numbers are no
-    exception, for counts cannot be told from ranks, years or measurements. One family for all
-    columns stands alone.
+    Categories: "categorical". True and false: "bernoulli". Numbers of one kind: what `choose` says
+    of them all. Else columns of nothing but 0 and 1: what it says of them together; all others:
+    "gaussian", whole numbers too, for counts cannot be told from ranks, years or measurements. One
+    family for all columns stands alone.
     """
     categorical = sorted(columns.categories or {})
     numbers = [j for j in range(X.shape[1]) if j not in categorical]
     binary = [j for j in numbers if _only_0_and_1(X[:, j])]
-    if choose(X[:, binary]) != "bernoulli":
+    numeric = choose(X[:, [j for j in numbers if j not in columns.truths]])
+    if numeric == "spherical_gaussian" or choose(X[:, binary]) != "bernoulli":
         binary = [j for j in binary if j in columns.truths]
     rest = [j for j in numbers if j not in binary]
-    numeric = "spherical_gaussian" if of_one_kind(X[:, rest]) else "gaussian"
+    if numeric == "bernoulli":  # what is left has none of 0, or none of 1
+        numeric = "gaussian"
     parts = [(numeric, rest), ("bernoulli", binary), ("categorical", categorical)]
     parts = [(name, own) for name, own in parts if own]
     if len(parts) == 1:

@@ -19,15 +19,20 @@ _ROUNDING = 1e-6
 # root mean square below this share of the former counts as none.
 _SHARE_OF_CHANCE = 0.2
 
+# Fewer columns may be nearly uncorrelated by chance: they must be orthogonal but for rounding.
+_FEW_COLUMNS = 10
+
 # More columns than this are not checked for it.
 _MOST_COLUMNS = 2000
 
 
 def of_one_kind(X: Floats) -> bool:
     """Whether rows have equal lengths or sums, columns one range, or columns are orthogonal."""
-    if X.shape[1] < 2 or len(X) < 3:
+    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    varies = high > low
+    if varies.sum() < 2 or len(X) < 3:
         return False
-    if _one_range(X):
+    if _one_range(low[varies], high[varies]):
         return True
     largest = max(np.abs(X[rows]).max() for rows in slices(len(X)))
     if np.isnan(largest) or largest == 0:  # of rows with holes, neither sums nor products are known
@@ -35,14 +40,10 @@ def of_one_kind(X: Floats) -> bool:
     return _rows_are_equal(X, largest) or _columns_are_orthogonal(X, largest)
 
 
-def _one_range(X: Floats) -> bool:
+def _one_range(low: Floats, high: Floats) -> bool:
     """Whether most columns begin at one number and end at one number, as pixels and ratings do."""
-    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
-    varies = high > low
-    if varies.sum() < 2:
-        return False
-    low, high = low[varies], high[varies]
-    return bool(np.mean(low == low.min()) > 0.5 and np.mean(high == high.max()) > 0.5)
+    most = np.mean(low == low.min()) > 0.5 and np.mean(high == high.max()) > 0.5
+    return bool(most) and len(low) > 2  # two columns may have one range by chance
 
 
 def _rows_are_equal(X: Floats, largest: float) -> bool:
@@ -72,6 +73,7 @@ def _columns_are_orthogonal(X: Floats, largest: float) -> bool:
     n, d = X.shape
     if d > _MOST_COLUMNS or d >= n:
         return False
+    allowed = _ROUNDING if d < _FEW_COLUMNS else _SHARE_OF_CHANCE / np.sqrt(n)
     products, sums = np.zeros((d, d)), np.zeros(d)
     for part in (X[rows] / largest for rows in slices(n)):
         products += part.T @ part
@@ -82,6 +84,6 @@ def _columns_are_orthogonal(X: Floats, largest: float) -> bool:
             return False
         cosines = matrix / lengths / lengths[:, None]
         mean_square = ((cosines**2).sum() - d) / (d * (d - 1))
-        if mean_square <= _SHARE_OF_CHANCE**2 / n:
+        if mean_square <= allowed**2:
             return True
     return False

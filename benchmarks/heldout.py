@@ -2,12 +2,14 @@
 
     python -m benchmarks.heldout [iris wine cancer digits ...]
 
-A fifth of the rows is held out; a chain of 300 sweeps sees the others; the predictive density is
-averaged over its second half. No label is read. Columns that do not vary are left out.
+A fifth of the rows is held out; a chain of 300 sweeps, begun by k-means as in `BHMC`, sees the
+others; the predictive density is averaged over its second half. No label is read. Columns that do
+not vary are left out. "any width" lets variances be as small as the data make them.
 """
 
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 from sklearn import datasets
@@ -38,6 +40,9 @@ FAMILIES = {
     for covariance in ("diagonal", "spherical")
 }
 
+# Families that are no finer than the rows can show.
+BOUNDED = [name for name in FAMILIES if not name.startswith("free")]
+
 PRIORS = {
     "defaults": Hyper(Gamma(2, 10), Gamma(1, 1), Gamma(2, 10)),
     "alpha Gamma(1, 1)": Hyper(Gamma(1, 1), Gamma(1, 1), Gamma(2, 10)),
@@ -55,7 +60,7 @@ def held_out(X: np.ndarray, scaled_to, hyper: Hyper, seed: int) -> tuple[float, 
     family, unseen = likelihood.prepare(train), likelihood.prepare(test)
     start, log_p, sizes = time.process_time(), [], []
     with one_blas_thread():
-        state = start_state(family, n_levels=3, hyper=hyper, rng=rng)
+        state = start_state(family, n_levels=3, hyper=hyper, rng=rng, init="kmeans")
         chain = Chain(state, family, "gibbs", rng, learning=hyper)
         for sweep in range(N_SWEEPS):
             chain.sweep()
@@ -69,19 +74,25 @@ def held_out(X: np.ndarray, scaled_to, hyper: Hyper, seed: int) -> tuple[float, 
 def main(names: list[str]) -> None:
     """Print a line for every table and setting."""
     settings = [(name, kind, PRIORS["defaults"]) for name, kind in FAMILIES.items()]
-    settings += [(name, FAMILIES["adaptive diagonal"], hyper) for name, hyper in PRIORS.items()]
+    settings += [(f"{name}, any width", FAMILIES[name], PRIORS["defaults"]) for name in BOUNDED]
+    settings += [
+        (f"adaptive diagonal, {name}", FAMILIES["adaptive diagonal"], hyper)
+        for name, hyper in PRIORS.items()
+        if name != "defaults"
+    ]
     for table in names or list(TABLES):
         X = TABLES[table]().data
         X = X[:, X.std(axis=0) > 0]
         for name, (kind, covariance), hyper in settings:
 
-            def scaled_to(train, kind=kind, covariance=covariance):
-                return kind.scaled_to(train, covariance=covariance)
+            def scaled_to(train, name=name, kind=kind, covariance=covariance):
+                likelihood = kind.scaled_to(train, covariance=covariance)
+                return replace(likelihood, least_variance=0.0) if "any" in name else likelihood
 
             runs = np.array([held_out(X, scaled_to, hyper, seed) for seed in SEEDS])
             log_p, components, seconds = runs.mean(axis=0)
             print(
-                f"{table:8} {name:22} {log_p:9.2f} {components:6.1f} {seconds:6.1f} s", flush=True
+                f"{table:8} {name:39} {log_p:9.2f} {components:6.1f} {seconds:6.1f} s", flush=True
             )
 
 

@@ -24,6 +24,7 @@ from bhmc.predictive import log_predictive
 from bhmc.sampling import Chain, start_state
 
 ROOT = Path(__file__).parents[1]
+INIT = bhmc.BHMC().init
 N_FITS, N_CHAINS, N_WARMUP, N_SWEEPS, EVERY = 3, 2, 200, 300, 5
 
 
@@ -50,7 +51,9 @@ def held_out(train: np.ndarray, test: np.ndarray, settings: dict, seed: int) -> 
     for chain_seed in np.random.SeedSequence(seed).spawn(N_CHAINS):
         rng = np.random.default_rng(chain_seed)
         with one_blas_thread():
-            start = start_state(family, n_levels=settings["n_levels"], hyper=hyper, rng=rng)
+            start = start_state(
+                family, n_levels=settings["n_levels"], hyper=hyper, rng=rng, init=INIT
+            )
             chain = Chain(start, family, "gibbs", rng, learning=hyper)
             for sweep in range(N_WARMUP + N_SWEEPS):
                 chain.sweep()

@@ -411,7 +411,7 @@ def test_the_published_sampler_has_no_finite_form():
 
 @pytest.mark.parametrize("entry", [*ON_DATA, sample_prior])
 def test_unknown_likelihood(entry):
-    refused(entry(likelihood="normal"), ValueError, "likelihood='normal'", "'gaussian'")
+    refused(entry(likelihood="normal"), ValueError, "likelihood='normal'", "gaussian,")
     for value in (None, 3, ["gaussian"], object):
         refused(entry(likelihood=value), TypeError, "likelihood must be", f"got {value!r}")
 

@@ -40,10 +40,11 @@ class BHMC(ClusterMixin, BaseEstimator):
     n_levels : int, default=3
         L, the number of steps from the root to a leaf.
     likelihood : str or object of bhmc.likelihoods, default="auto"
-        What a component looks like. "auto" takes "bernoulli" for a table of 0 and 1 and "gaussian"
-        for all else; in a frame it chooses for every column, and takes "categorical" for text. A
-        name takes its scales from the data; an object such as `Gaussian(sigma2=0.5)` is used as it
-        is. `likelihood_` says what was used.
+        What a component looks like. "auto" takes "bernoulli" for a table of 0 and 1,
+        "spherical_gaussian" for numbers of one kind (pixels, ratings, principal components) and
+        "gaussian" for other numbers; in a frame it chooses for every column, and takes
+        "categorical" for text. A name takes its scales from the data; an object such as
+        `Gaussian(sigma2=0.5)` is used as it is. `likelihood_` says what was used.
     alpha : float, prior or "learn", default="learn"
         How readily data open new branches. A number fixes it; one of `bhmc.priors` has it learned;
         "learn" is `Gamma(2, 10)`: data say little about it, and few branches are easy to read.

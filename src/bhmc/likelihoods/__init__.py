@@ -67,7 +67,7 @@ def kind_of(likelihood: str | Likelihood) -> type[Likelihood] | Likelihood:
     if not isinstance(likelihood, str):
         return _checked(likelihood)
     if likelihood not in NAMES:
-        names = ", ".join(repr(name) for name in NAMES)
+        names = ", ".join(NAMES)
         raise ValueError(f"likelihood={likelihood!r} is not known; choose one of {names}.")
     return AdaptiveGaussian if likelihood == "auto" else BY_NAME[likelihood]
 

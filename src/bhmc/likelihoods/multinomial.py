@@ -111,11 +111,12 @@ class MultinomialFamily(Family):
         return t
 
     def points(self, rows: slice) -> Any:
-        """Roots of the shares x / N: long rows and short ones of the same kind lie together."""
-        x = self.statistics(rows)[:, :-1]
+        """Roots of the shares x / N: long rows and short ones of the same kind lie together.
+
+        Sparse, whatever the data are: both kinds of data start alike.
+        """
+        x = sparse.csr_array(self.statistics(rows)[:, :-1])
         totals = np.maximum(self._totals[rows], 1.0)
-        if not sparse.issparse(x):
-            return np.sqrt(x / totals[:, None])
         shares = x.data / np.repeat(totals, np.diff(x.indptr))
         return sparse.csr_array((np.sqrt(shares), x.indices, x.indptr), shape=x.shape)
 

@@ -76,6 +76,7 @@ class Recorder:
             )
         )
         if self.best is None or log_likelihood > self.best_log_likelihood:
+            self.best = None  # never two of them: for many rows a state is large
             self.best, self.best_log_likelihood = chain.state(), log_likelihood
 
 

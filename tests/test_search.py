@@ -14,7 +14,7 @@ from bhmc._search import rounds as rounds_module
 from bhmc._search import run as run_module
 from bhmc._search.rounds import DEFAULTS, Plan, Score, score
 from bhmc._search.settings import check_priors, draw_settings
-from bhmc.likelihoods import AdaptiveGaussian, FullGaussian
+from bhmc.likelihoods import AdaptiveGaussian, Bernoulli, FullGaussian
 from bhmc.priors import Gamma
 from tests.exact.alarm import Z_LIMIT, rng_for, z_of
 
@@ -92,8 +92,11 @@ def test_wrong_priors_are_noticed(wrong):
     assert settings_z(check_priors(wrong, FullGaussian, 3)) > Z_LIMIT
 
 
-def test_only_the_full_gaussian_has_nu_and_lam():
-    assert list(check_priors(None, AdaptiveGaussian, 3)) == ["n_levels", "alpha", "gamma0", "gamma"]
+def test_numbers_of_the_families_are_searched():
+    of_the_model = ["n_levels", "alpha", "gamma0", "gamma"]
+    own = {Bernoulli: [], FullGaussian: ["nu", "lam"], AdaptiveGaussian: ["least_variance"]}
+    for kind, numbers in own.items():
+        assert list(check_priors(None, kind, 3)) == of_the_model + numbers
 
 
 def test_kinds_of_priors():
@@ -419,7 +422,10 @@ def test_rows_of_a_split(n, subset, rows):
         ({"priors": {"n_levels": 1.5}}, "n_levels must be a whole number"),
         ({"priors": {"alpha": lambda rng: None}}, r"priors\['alpha'\] must draw a number"),
         (
-            {"priors": dict.fromkeys(["n_levels", "alpha", "gamma0", "gamma"])},
+            {
+                "likelihood": "full_gaussian",
+                "priors": dict.fromkeys(["n_levels", "alpha", "gamma0", "gamma", "nu", "lam"]),
+            },
             "priors leaves nothing to search",
         ),
         ({"progress": "yes"}, "progress must be True, False or a function"),

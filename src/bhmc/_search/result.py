@@ -1,6 +1,6 @@
 """What a search gives back."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from bhmc._extras import import_pandas
@@ -61,4 +61,14 @@ class SearchResult:
 def _short(value) -> str:
     if isinstance(value, float):
         return f"{value:.3g}"
-    return repr(value) if isinstance(value, int | str) else f"{type(value).__name__}(...)"
+    if isinstance(value, int | str):
+        return repr(value)
+    # A likelihood: its single numbers that are not the usual ones, for arrays are long.
+    usual = {field.name: field.default for field in fields(value)}
+    given = {name: getattr(value, name) for name in usual}
+    numbers = [
+        f"{name}={_short(given[name])}"
+        for name in usual
+        if isinstance(given[name], int | float | str) and given[name] != usual[name]
+    ]
+    return f"{type(value).__name__}({', '.join([*numbers, '...'])})"

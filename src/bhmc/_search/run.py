@@ -89,7 +89,8 @@ def search(
         number or "learn", which stays the same in all rounds. None leaves a setting to `BHMC`.
         Names not given have the supplement's priors: alpha ~ Gamma(2, 1), gamma0 ~ Gamma(5, 1),
         gamma ~ Uniform(0, 1), n_levels = ceil(1 + Gamma(shape 4, scale 2)); and for `FullGaussian`
-        nu ~ d + 1 / Uniform(0, 1) and lam ~ Beta(5, 5).
+        nu ~ d + 1 / Uniform(0, 1) and lam ~ Beta(5, 5). For `AdaptiveGaussian` and `SharedGaussian`
+        least_variance ~ Beta(1, 3), of ours: their defaults were not chosen by density.
     max_seconds : float, optional
         Stop after this time, compilation and second scores included, with as many rounds as it
         allowed.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bhmc.likelihoods import FullGaussian, Likelihood
+from bhmc.likelihoods import AdaptiveGaussian, FullGaussian, Likelihood, SharedGaussian
 from bhmc.priors import Beta, Gamma, Prior, Uniform
 
 Draw = Callable[[np.random.Generator], Any]
@@ -30,7 +30,10 @@ def supplement_freedom(n_features: int) -> Draw:
 
 
 def supplement(kind: type[Likelihood], n_features: int) -> dict[str, Any]:
-    """The supplement's priors; those of nu and lam for the family that has them."""
+    """The supplement's priors; those of nu and lam for the family that has them.
+
+    The families that have a least variance, which the supplement does not know, search that.
+    """
     priors: dict[str, Any] = {
         "n_levels": supplement_levels,
         "alpha": Gamma(2, 1),
@@ -39,6 +42,8 @@ def supplement(kind: type[Likelihood], n_features: int) -> dict[str, Any]:
     }
     if issubclass(kind, FullGaussian):
         priors |= {"nu": supplement_freedom(n_features), "lam": Beta(5, 5)}
+    if issubclass(kind, AdaptiveGaussian | SharedGaussian):
+        priors["least_variance"] = Beta(1, 3)
     return priors
 
 

@@ -14,6 +14,7 @@ from bhmc.likelihoods._protocol import (
     Floats,
     has_missing,
     observed_points,
+    observed_statistics,
     slices,
 )
 
@@ -52,14 +53,7 @@ class ColumnFamily(Family):
         if self._kept is not None:
             return self._kept[rows]
         assert self._X is not None, "the data are here if no copy was kept"
-        x, d = self._X[rows], self.n_parameters
-        t = np.ones((len(x), self.n_statistics))
-        if self._missing:
-            np.logical_not(np.isnan(x), out=t[:, d:-1])
-            x = np.where(np.isnan(x), 0.0, x)
-        t[:, :d] = x
-        t.flags.writeable = False
-        return t
+        return observed_statistics(self._X[rows], self._missing)
 
     def points(self, rows: slice) -> Floats:
         """x."""

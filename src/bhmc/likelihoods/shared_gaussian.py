@@ -15,6 +15,7 @@ from bhmc.likelihoods._protocol import (
     Floats,
     has_missing,
     observed_points,
+    observed_statistics,
     slices,
 )
 from bhmc.likelihoods._resolution import checked_least, least_variance
@@ -203,14 +204,7 @@ class SharedGaussianFamily(Family):
         if self._kept is not None:
             return self._kept[rows]
         assert self._X is not None, "the data are here if no copy was kept"
-        y, d = (self._X[rows] - self._location) / self._scale, self.n_parameters
-        t = np.ones((len(y), self.n_statistics))
-        if self._missing:
-            np.logical_not(np.isnan(y), out=t[:, d:-1])
-            y = np.where(np.isnan(y), 0.0, y)
-        t[:, :d] = y
-        t.flags.writeable = False
-        return t
+        return observed_statistics((self._X[rows] - self._location) / self._scale, self._missing)
 
     def points(self, rows: slice) -> Floats:
         """y: columns in units of scale."""

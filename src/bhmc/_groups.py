@@ -121,12 +121,10 @@ class _Space:
 def _centres(points: NDArray, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """At most k centres by k-means, begun by k-means++.
 
-    In plain NumPy: scikit-learn's own steps run in threads, whose number would show in the sums.
+    In plain NumPy: scikit-learn's own steps run in threads, whose number would show in the sums;
+    and importing them takes as long as half of a small fit.
     """
-    from sklearn.cluster import kmeans_plusplus
-
-    k = min(k, len(np.unique(points, axis=0)))
-    centres, _ = kmeans_plusplus(points, k, random_state=int(rng.integers(2**31)))
+    centres = _seeds(points, k, rng)
     group = _nearest(points, centres)
     for _ in range(_LLOYD_STEPS):
         _, group = np.unique(group, return_inverse=True)
@@ -135,6 +133,26 @@ def _centres(points: NDArray, k: int, rng: np.random.Generator) -> NDArray[np.fl
         if np.array_equal(before, group):
             break
     return centres
+
+
+def _seeds(points: NDArray, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """At most k of the points, none twice: each drawn in proportion to its squared distance from
+    the nearest of those before it (Arthur and Vassilvitskii 2007).
+    """
+    squares = np.einsum("np,np->n", points, points)
+    chosen = [int(rng.integers(len(points)))]
+    away = np.full(len(points), np.inf)
+    while len(chosen) < k:
+        last = chosen[-1]
+        to_last = squares - 2 * (points @ points[last]) + squares[last]
+        away = np.minimum(away, np.maximum(to_last, 0.0))
+        away[away <= 1e-12 * squares.max()] = 0.0  # an equal point, but for rounding
+        running = np.cumsum(away)
+        if running[-1] == 0.0:
+            break
+        target = rng.random() * running[-1]
+        chosen.append(int(np.searchsorted(running, target, side="right")))
+    return points[chosen]
 
 
 def _means(points: NDArray, group: NDArray, k: int) -> NDArray[np.float64]:

@@ -108,7 +108,7 @@ def framed(X, names=("height", "colour")):
 @pytest.mark.parametrize(
     ("value", "word", "rule"),
     [
-        (np.nan, "NaN", "finite"),
+        (np.nan, "NaN", "cannot skip"),
         (np.inf, "inf", "finite"),
         (-np.inf, "-inf", "finite"),
         (1.5e150, "1.5e+150", "1e150"),

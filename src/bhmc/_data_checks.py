@@ -156,9 +156,14 @@ def check_values(
     wrong = ~(np.abs(X[:, j]) <= LARGEST_VALUE)
     row = int(np.flatnonzero(wrong & ~np.isnan(X[:, j]) if allow_missing else wrong)[0])
     value = X[row, j]
-    what = "NaN (a missing value)" if np.isnan(value) else f"{value:g}"
+    where = _place(row, j, names)
+    if np.isnan(value):
+        raise ValueError(
+            f"X has NaN (a missing value) in {where}, which this likelihood cannot skip; "
+            "'gaussian' and other families of independent columns can."
+        )
     rule = "within 1e150" if np.isfinite(value) else "finite numbers"
-    raise ValueError(f"X has {what} in {_place(row, j, names)}; values must be {rule}.")
+    raise ValueError(f"X has {value:g} in {where}; values must be {rule}.")
 
 
 def place_of_column(column: int, names: list[str] | None) -> str:

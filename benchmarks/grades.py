@@ -39,12 +39,19 @@ def flipkart():
     return None if X is None else (X, real_data.flipkart_classes(3))
 
 
+def flipkart_counts():
+    """The same products by the counts of their words."""
+    X = real_data.flipkart_counts()
+    return None if X is None else (X, real_data.flipkart_classes(3))
+
+
 TABLES = {
     "zoo": zoo,
     "animals": lambda: real_data.animals_as_zeros_and_ones(1),
     "animals, ten groups": lambda: real_data.animals_as_zeros_and_ones(2),
     "digits": digits,
     "flipkart": flipkart,
+    "flipkart, counts": flipkart_counts,
 }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from benchmarks.states import Shape, tree_for
 from benchmarks.timing import ROOT
@@ -76,6 +76,15 @@ def flipkart() -> np.ndarray | None:
     texts = [f"{row['title']} {row['description']}" for row in products]
     table = TfidfVectorizer(stop_words="english", min_df=10).fit_transform(texts)
     return _above_noise(table.toarray())
+
+
+def flipkart_counts():
+    """2,303 products: how often each word is in title and description, sparse."""
+    products = _products()
+    if products is None:
+        return None
+    texts = [f"{row['title']} {row['description']}" for row in products]
+    return CountVectorizer(stop_words="english", min_df=10).fit_transform(texts)
 
 
 def flipkart_classes(levels: int = 2) -> list[str]:

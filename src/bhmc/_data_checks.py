@@ -16,6 +16,12 @@ LARGEST_VALUE = 1e150
 _TEXT = "X has the text {!r} in {}; values must be numbers."
 
 
+DENSE = (
+    "X is sparse, and this likelihood needs a dense array: pass X.toarray(), or "
+    "likelihood='multinomial' for counts."
+)
+
+
 class WrongEntryError(ValueError):
     """An entry of X that the likelihood cannot have, with the place it is in."""
 
@@ -112,10 +118,7 @@ def numbers_of(cells: NDArray, names: list[str] | None, first: int = 0) -> NDArr
 
 def _sparse_matrix(X, least_rows: int, allowed: bool):
     if not allowed:
-        raise TypeError(
-            "X is sparse, and this likelihood needs a dense array: pass X.toarray(), or "
-            "likelihood='multinomial' for counts."
-        )
+        raise TypeError(DENSE)
     if X.shape[0] < least_rows or X.shape[1] < 1:
         raise ValueError(
             f"X has {X.shape[0]} sample(s) and {X.shape[1]} feature(s) while a minimum of "

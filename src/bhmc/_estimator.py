@@ -12,7 +12,14 @@ from bhmc._frames import Columns, is_frame, read_frame
 from bhmc._init_checks import STARTS, check_init
 from bhmc._state import Hyper
 from bhmc._threads import one_blas_thread
-from bhmc.likelihoods import Family, Likelihood, categorical_columns, kind_of, resolve
+from bhmc.likelihoods import (
+    Family,
+    Likelihood,
+    allows_sparse,
+    categorical_columns,
+    kind_of,
+    resolve,
+)
 from bhmc.recorder import (
     Draws,
     Recorder,
@@ -40,11 +47,12 @@ class BHMC(ClusterMixin, BaseEstimator):
     n_levels : int, default=3
         L, the number of steps from the root to a leaf.
     likelihood : str or object of bhmc.likelihoods, default="auto"
-        What a component looks like. "auto" takes "bernoulli" for a table of 0 and 1,
-        "spherical_gaussian" for numbers of one kind (pixels, ratings, principal components) and
-        "gaussian" for other numbers; in a frame it chooses for every column, and takes
-        "categorical" for text. A name takes its scales from the data; an object such as
-        `Gaussian(sigma2=0.5)` is used as it is. `likelihood_` says what was used.
+        What a component looks like. "auto" takes "bernoulli" for a table of 0 and 1, "multinomial"
+        for counts of words (and whenever X is sparse), "spherical_gaussian" for numbers of one kind
+        (pixels, ratings, principal components) and "gaussian" for other numbers; in a frame it
+        chooses for every column, and takes "categorical" for text. A name takes its scales from the
+        data; an object such as `Gaussian(sigma2=0.5)` is used as it is. `likelihood_` says what was
+        used.
     alpha : float, prior or "learn", default="learn"
         How readily data open new branches. A number fixes it; one of `bhmc.priors` has it learned;
         "learn" is `Gamma(2, 10)`: data say little about it, and few branches are easy to read.
@@ -282,7 +290,7 @@ class BHMC(ClusterMixin, BaseEstimator):
             values,
             least_rows=2,
             allow_missing=kind.allows_missing,
-            allow_sparse=kind.allows_sparse,
+            allow_sparse=allows_sparse(self.likelihood),
             names=columns.names,
         )
         return matrix, columns

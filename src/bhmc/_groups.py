@@ -27,6 +27,10 @@ _FEWEST, _MOST, _LIMIT = 1.0, 3.0, 100
 
 _LLOYD_STEPS = 20
 
+# Digits of points, after the point: rows as far from one centre as from another, which are common
+# in rounded data, shall go the same way in all units.
+_DIGITS = 9
+
 # Sparse points are reduced to so many directions.
 _DIRECTIONS = 50
 
@@ -114,7 +118,7 @@ class _Space:
         """Points of any rows, in this space."""
         if self._basis is not None:
             return np.asarray(points @ self._basis)
-        points = points / self._unit
+        points = np.round(points / self._unit, _DIGITS)
         return np.where(np.isnan(points), self._means, points)
 
 

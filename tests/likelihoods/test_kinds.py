@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.preprocessing import StandardScaler, normalize
 
 from bhmc import BHMC
 from bhmc.datasets import load_zoo
+from bhmc.likelihoods import Multinomial, choose
 from bhmc.likelihoods._kinds import of_one_kind
 
 DIGITS = load_digits().data
@@ -57,6 +60,35 @@ def test_a_hole_makes_no_table_of_one_kind(name):
     ratings = RATINGS.copy()
     ratings[3, 2] = np.nan
     assert of_one_kind(ratings)
+
+
+def word_counts(n=60, d=40):
+    """Two kinds of texts, each with words of its own."""
+    rng = np.random.default_rng(1)
+    label = np.arange(n) % 2
+    rates = np.where(np.arange(d) // (d // 2) == label[:, None], 0.5, 0.02)
+    return rng.poisson(rates).astype(float), label
+
+
+def test_counts_of_words():
+    X, label = word_counts()
+    assert choose(X) == choose(sparse.csr_array(X)) == "multinomial"
+    assert choose(X[:, :9]) != "multinomial"
+    assert choose(X + 0.5) != "multinomial"
+    assert choose((X > 0).astype(float)) == "bernoulli"
+    assert (
+        choose(np.asarray(load_zoo().data, dtype=float)) == choose(load_wine().data) == "gaussian"
+    )
+    dense, thin = (BHMC(random_state=0).fit(data) for data in (X, sparse.csr_array(X)))
+    assert type(dense.likelihood_) is type(thin.likelihood_) is Multinomial
+    np.testing.assert_array_equal(dense.component_labels_, thin.component_labels_)
+    assert adjusted_mutual_info_score(label, dense.component_labels_) > 0.9
+
+
+def test_sparse_numbers_that_are_no_counts_are_refused():
+    for entries in (0.5, -1.0):
+        with pytest.raises(TypeError, match="X is sparse, and this likelihood needs a dense array"):
+            BHMC().fit(sparse.csr_array(np.eye(12) * entries))
 
 
 def test_auto_says_what_it_took():

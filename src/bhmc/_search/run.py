@@ -24,7 +24,7 @@ from bhmc._search.rounds import (
     score,
 )
 from bhmc._search.settings import OF_THE_MODEL, check_priors
-from bhmc.likelihoods import Likelihood, choose
+from bhmc.likelihoods import Likelihood, allows_sparse, choose
 
 # A fraction of the rows means at least so many, or all: a fifth of fewer says too little.
 _LEAST_SUBSET = 500
@@ -139,7 +139,7 @@ def _plan(X, likelihood, subset, warmup, draws, priors, random_state, checkpoint
         X,
         least_rows=_LEAST_ROWS,
         allow_missing=kind.allows_missing,
-        allow_sparse=kind.allows_sparse,
+        allow_sparse=allows_sparse(likelihood),
     )
     if isinstance(likelihood, str) and likelihood == "auto":  # by all rows, not by each subset
         likelihood = choose(X)

@@ -30,6 +30,7 @@ __all__ = [
     "Poisson",
     "Product",
     "SharedGaussian",
+    "allows_sparse",
     "by_name",
     "categorical_columns",
     "choose",
@@ -70,6 +71,11 @@ def kind_of(likelihood: str | Likelihood) -> type[Likelihood] | Likelihood:
         names = ", ".join(NAMES)
         raise ValueError(f"likelihood={likelihood!r} is not known; choose one of {names}.")
     return AdaptiveGaussian if likelihood == "auto" else BY_NAME[likelihood]
+
+
+def allows_sparse(likelihood: str | Likelihood) -> bool:
+    """Whether X may be sparse; "auto" finds out whether it holds counts."""
+    return likelihood == "auto" or kind_of(likelihood).allows_sparse
 
 
 def categorical_columns(

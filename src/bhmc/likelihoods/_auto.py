@@ -1,40 +1,79 @@
 """The families that "auto" takes."""
 
 import numpy as np
+from scipy import sparse
 
+from bhmc._data_checks import DENSE
 from bhmc._frames import Columns
 from bhmc.likelihoods._kinds import of_one_kind
 from bhmc.likelihoods._names import by_name
-from bhmc.likelihoods._protocol import Floats, Likelihood
+from bhmc.likelihoods._protocol import Floats, Likelihood, slices
 from bhmc.likelihoods.product import Product
+
+# Counts of words: so many columns at least, more than this share of zeros, and more than this share
+# of columns with a larger number than 1.
+_LEAST_WORDS, _ZEROS, _MORE_THAN_FLAGS = 10, 2 / 3, 1 / 3
 
 
 def choose(X) -> str:
     """The name of the family that "auto" takes for X, by its values alone.
 
-    Nothing but 0 and 1 (and missing entries), and both of them: "bernoulli". Other numbers:
-    "spherical_gaussian" where they are all of one kind, "gaussian" where not.
+    Nothing but 0 and 1 (and missing entries), and both of them: "bernoulli". Counts of words or the
+    like: "multinomial", for sparse X always. Other numbers: "spherical_gaussian" where they are all
+    of one kind, "gaussian" where not.
     """
-    values = X[~np.isnan(X)]
-    binary = bool(((values == 0) | (values == 1)).all()) and bool(values.any())
-    if binary and not bool(values.all()):
+    if sparse.issparse(X):
+        if not bool(((X.data >= 0) & (X.data == np.floor(X.data))).all()):
+            raise TypeError(DENSE)
+        return "multinomial"
+    if _is_binary(X):
         return "bernoulli"
+    if _are_word_counts(X):
+        return "multinomial"
     return "spherical_gaussian" if of_one_kind(X) else "gaussian"
+
+
+def _is_binary(X: Floats) -> bool:
+    """Whether both 0 and 1 are there and nothing else; missing entries aside."""
+    some = {0: False, 1: False}
+    for part in (X[rows] for rows in slices(len(X))):
+        for value in some:
+            some[value] |= bool((part == value).any())
+        if not bool(((part == 0) | (part == 1) | np.isnan(part)).all()):
+            return False
+    return all(some.values())
+
+
+def _are_word_counts(X: Floats) -> bool:
+    """Whether X holds whole numbers from 0 on, most of them 0, and is no table of flags.
+
+    Nothing but counts of rare things looks like this in ten columns or more.
+    """
+    if X.shape[1] < _LEAST_WORDS:
+        return False
+    zeros, largest = 0, np.zeros(X.shape[1])
+    for part in (X[rows] for rows in slices(len(X))):
+        if not bool(((part >= 0) & (part == np.floor(part))).all()):
+            return False
+        zeros += int((part == 0).sum())
+        largest = np.maximum(largest, part.max(axis=0))
+    return zeros > _ZEROS * X.size and bool(np.mean(largest > 1) > _MORE_THAN_FLAGS)
 
 
 def choose_by_column(X: Floats, columns: Columns) -> Likelihood:
     """The likelihood that "auto" takes for a frame, scaled to its numbers X.
 
-    Categories: "categorical". True and false: "bernoulli". Numbers of one kind: what `choose` says
-    of them all. Else columns of nothing but 0 and 1: what it says of them together; all others:
-    "gaussian", whole numbers too, for counts cannot be told from ranks, years or measurements. One
-    family for all columns stands alone.
+    Categories: "categorical". True and false: "bernoulli". Numbers of one kind and counts of words:
+    what `choose` says of them all. Else columns of nothing but 0 and 1: what it says of them
+    together; all others: "gaussian", whole numbers too, for counts cannot be told from ranks, years
+    or measurements. One family for all columns stands alone.
     """
     categorical = sorted(columns.categories or {})
     numbers = [j for j in range(X.shape[1]) if j not in categorical]
     binary = [j for j in numbers if _only_0_and_1(X[:, j])]
     numeric = choose(X[:, [j for j in numbers if j not in columns.truths]])
-    if numeric == "spherical_gaussian" or choose(X[:, binary]) != "bernoulli":
+    of_all = numeric in ("spherical_gaussian", "multinomial")
+    if of_all or choose(X[:, binary]) != "bernoulli":
         binary = [j for j in binary if j in columns.truths]
     rest = [j for j in numbers if j not in binary]
     if numeric == "bernoulli":  # what is left has none of 0, or none of 1

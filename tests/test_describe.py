@@ -7,7 +7,7 @@ from scipy.special import gammaln
 import bhmc
 from bhmc import _describe, _start
 from bhmc._describe import _numbers_of, describe_prior, expected_tables
-from bhmc.priors import LEARN, Gamma
+from bhmc.priors import LEARN_BY, Gamma
 from tests.exact.alarm import Z_LIMIT, rng_for, z_of
 
 N_DRAWS = 800
@@ -128,7 +128,7 @@ def test_a_wrong_prior_is_noticed(monkeypatch, name, broken):
 
 def test_learn_means_what_it_means_in_the_estimator():
     given = describe_prior(30, n_samples=20, random_state=1)
-    spelled = describe_prior(30, n_samples=20, random_state=1, **LEARN)
+    spelled = describe_prior(30, n_samples=20, random_state=1, **LEARN_BY["exact"])
     assert given.lines == spelled.lines
 
 

@@ -122,12 +122,9 @@ class InverseGamma(Prior):
         return float(self.scale / rng.gamma(self.shape))
 
 
-# What "learn" stands for.
-LEARN: dict[str, Prior] = {"alpha": Gamma(2, 10), "gamma0": Gamma(1, 1), "gamma": Gamma(2, 10)}
-
-# And in each way of learning; the second has the paper's priors.
+# What "learn" stands for, in each way of learning; the second has the paper's priors.
 LEARN_BY: dict[str, dict[str, Prior]] = {
-    "exact": LEARN,
+    "exact": {"alpha": Gamma(2, 10), "gamma0": Gamma(1, 1), "gamma": Gamma(2, 10)},
     "paper": {"alpha": Gamma(3, 1), "gamma0": Gamma(3.5, 1), "gamma": Uniform(0, 1.5)},
 }
 

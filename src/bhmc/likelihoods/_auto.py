@@ -39,7 +39,7 @@ def _is_binary(X: Floats) -> bool:
     for part in (X[rows] for rows in slices(len(X))):
         for value in some:
             some[value] |= bool((part == value).any())
-        if not bool(((part == 0) | (part == 1) | np.isnan(part)).all()):
+        if not _only_0_and_1(part):
             return False
     return all(some.values())
 
@@ -85,6 +85,6 @@ def choose_by_column(X: Floats, columns: Columns) -> Likelihood:
     return Product(parts, columns.names).settled(X)
 
 
-def _only_0_and_1(column: Floats) -> bool:
+def _only_0_and_1(entries: Floats) -> bool:
     """Whether nothing else is there; missing entries aside."""
-    return bool(((column == 0) | (column == 1) | np.isnan(column)).all())
+    return bool(((entries == 0) | (entries == 1) | np.isnan(entries)).all())

@@ -1,7 +1,7 @@
 """`Tree`: a hierarchy as immutable arrays in one id space, printable as text."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,10 +32,28 @@ class Tree:
     """(n,) component of each datum."""
     theta: NDArray[np.float64]
     """(K, p) component parameters."""
+    alpha: float = 1.0
+    """How readily data open new branches, in the draw that is the estimate."""
+    shared: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    """(q,) numbers that all components share."""
+    support: NDArray[np.float64] | None = None
+    """(n_nodes,) share of the kept draws with a node of exactly these data; None: not known."""
+    names: NDArray | None = None
+    """(n,) what to call each datum; None: its number."""
+    feature_names: NDArray | None = None
+    """(d,) names of the columns; None: their numbers."""
+    component_means: NDArray[np.float64] | None = None
+    """(K, d) mean of the data of each component, column by column; None: not known."""
+    feature_means: NDArray[np.float64] | None = None
+    """(d,) mean of all data."""
+    feature_scales: NDArray[np.float64] | None = None
+    """(d,) standard deviation of all data, 1 where a column is constant."""
 
     def __post_init__(self):
-        for field in fields(self):
-            getattr(self, field.name).flags.writeable = False
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
 
     def __setstate__(self, state):
         # NumPy forgets the flag when it pickles or copies an array.
@@ -58,6 +76,8 @@ class Tree:
             paths=new_id[state.paths],
             components=new_label[state.components],
             theta=state.theta[components],
+            alpha=float(state.hyper.alpha),
+            shared=np.array(state.shared),
         )
 
     @property

@@ -113,7 +113,7 @@ def fit(name, X=None, **changes):
 
 def numbers(model):
     """Every number of a fit."""
-    found = {name: getattr(model.draws_, name) for name in model.draws_._fields}
+    found = dict(model.draws_.numbers())
     found |= {f"tree {name}": getattr(model.tree_, name) for name in Tree.__dataclass_fields__}
     return found | {"labels": model.labels_, "paths": model.paths_}
 

@@ -130,9 +130,9 @@ def test_draws_and_settings_repeat_the_fit(short, tmp_path, capsys):
     assert [(row["chain"], row["draw"]) for row in rows] == [
         (str(chain), str(draw)) for chain in range(2) for draw in range(15)
     ]
-    for field in model.draws_._fields:
-        written = [float(row[field]) for row in rows]
-        assert written == getattr(model.draws_, field).ravel().tolist()
+    for name, values in model.draws_.numbers().items():
+        written = [row[name] for row in rows]
+        assert written == [str(value) for value in values.ravel()]
 
     settings = json.loads((tmp_path / "settings.json").read_text(encoding="utf-8"))
     assert settings["seed"] == 5

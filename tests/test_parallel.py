@@ -25,7 +25,12 @@ def data() -> np.ndarray:
 
 def fingerprint(model: BHMC) -> str:
     """A hash of everything drawn, to the last bit."""
-    parts = (*model.draws_, model.paths_, model.component_labels_, model.tree_.theta)
+    parts = (
+        *model.draws_.numbers().values(),
+        model.paths_,
+        model.component_labels_,
+        model.tree_.theta,
+    )
     return hashlib.sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in parts)).hexdigest()
 
 

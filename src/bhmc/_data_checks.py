@@ -144,6 +144,15 @@ def column_names(X) -> list[str] | None:
     return columns if kinds == ["str"] else None
 
 
+def row_names(X) -> NDArray | None:
+    """The names of X's rows where it is a frame whose index holds text, else None."""
+    index = getattr(X, "index", None)
+    if index is None or callable(index):
+        return None
+    names = list(index)
+    return np.array(names) if all(isinstance(name, str) for name in names) else None
+
+
 def check_values(
     X: NDArray[np.float64], names: list[str] | None, allow_missing: bool = False
 ) -> None:

@@ -1,17 +1,25 @@
 """`BHMC`: the scikit-learn face. Wiring and validation, no mathematics."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bhmc._checkpoint import SavedChain, describe_fit
 from bhmc._checks import check_choice, check_n_jobs, check_whole, concentrations, seed_sequence
-from bhmc._data_checks import WrongEntryError, check_matrix, column_names
+from bhmc._data_checks import WrongEntryError, check_matrix, column_names, row_names
 from bhmc._frames import Columns, is_frame, read_frame
 from bhmc._init_checks import STARTS, check_init
+from bhmc._keeping import KEEPS, plan
+from bhmc._profiles import profiles
+from bhmc._progress import CallbackSupport, Interrupts, listening, with_callbacks
+from bhmc._running import Task, common_draws, run_chain
 from bhmc._state import Hyper
 from bhmc._threads import one_blas_thread
+from bhmc.draws import Draws
 from bhmc.likelihoods import (
     Family,
     Likelihood,
@@ -21,26 +29,29 @@ from bhmc.likelihoods import (
     resolve,
 )
 from bhmc.recorder import (
-    Draws,
     Recorder,
     WarmupTraces,
     best_state,
     collect,
     collect_warmup,
+    kept_of,
 )
-from bhmc.sampling import PRECISIONS, Chain, check_sampler, run, start_state
+from bhmc.sampling import PRECISIONS, check_sampler
+from bhmc.summary import nearest_draw, node_support
 from bhmc.tree import Tree
+
+ESTIMATES = ("vi", "map")
 
 # Text of more values than this rather names its rows: "auto" does not take it for categories.
 _MOST_CATEGORIES = 100
 
 
-class BHMC(ClusterMixin, BaseEstimator):
+class BHMC(CallbackSupport, ClusterMixin, BaseEstimator):
     """Bayesian hierarchical mixture clustering.
 
     Infers a tree of clusters without being told how many there are. Every node of the tree is a
     mixture over components shared by the whole tree; the posterior is sampled by Markov chain Monte
-    Carlo, and the most likely draw is the point estimate.
+    Carlo, and the draw nearest to all others is the point estimate.
 
     Parameters
     ----------
@@ -92,13 +103,28 @@ class BHMC(ClusterMixin, BaseEstimator):
     precision : {"float64", "float32"}, default="float64"
         Type of the likelihood tables. "float32" makes their log likelihoods less exact, by at most
         about 1e-3; data far wider than the noise are refused. What it gains is in docs/cost.md.
+    estimate : {"vi", "map"}, default="vi"
+        Which draw is the point estimate: "vi" the one nearest to all others, by the expected
+        variation of information of components and levels; "map" the most likely one, as in the
+        paper, which is an extreme rather than a typical draw.
+    keep : {"auto", "paths", "summary"}, default="auto"
+        Whether the tree and the components of all draws are kept ("paths": chains x draws x rows x
+        4 bytes), or only those of draws evenly spaced, within 32 MB ("summary"). "auto" keeps all
+        that take up to 256 MB.
+    checkpoint : path, optional
+        Chains are saved now and then in files of this name with `.0`, `.1`, ... after it, and a
+        later fit with the same settings and data, or more draws, goes on from them.
+    progress : bool, default=False
+        Show a bar of sweeps, time left, log joint, nodes and components, on a terminal or in a
+        notebook.
     random_state : int, SeedSequence, Generator or RandomState, optional
         Seed of everything.
 
     Attributes
     ----------
     tree_ : Tree
-        The point estimate: the draw of the highest complete-data log likelihood.
+        The point estimate (see `estimate`), with the support of its nodes: the share of the kept
+        draws that have a node of exactly the same rows.
     labels_ : (n,) array
         Leaf of each row in the point estimate, 0..n_leaves-1.
     paths_ : (n, n_levels + 1) array
@@ -106,7 +132,9 @@ class BHMC(ClusterMixin, BaseEstimator):
     component_labels_ : (n,) array
         Mixture component of each row in the point estimate.
     draws_ : Draws
-        Numbers of every kept draw, (chain, draw).
+        Numbers of every draw, (chain, draw), and the partitions that were kept.
+    interrupted_ : bool
+        Whether Ctrl-C (or a callback) ended the chains before all draws were made.
     warmup_traces_ : WarmupTraces
         With `hyper="paper"` only: `alpha`, `gamma0`, `gamma`, (chain, sweep), and `shared`, (chain,
         sweep, number), of every sweep of the warm-up, where they were learned.
@@ -149,6 +177,10 @@ class BHMC(ClusterMixin, BaseEstimator):
         n_chains=2,
         n_jobs=None,
         precision="float64",
+        estimate="vi",
+        keep="auto",
+        checkpoint=None,
+        progress=False,
         random_state=None,
     ):
         self.n_levels = n_levels
@@ -166,16 +198,25 @@ class BHMC(ClusterMixin, BaseEstimator):
         self.n_chains = n_chains
         self.n_jobs = n_jobs
         self.precision = precision
+        self.estimate = estimate
+        self.keep = keep
+        self.checkpoint = checkpoint
+        self.progress = progress
         self.random_state = random_state
 
+    @with_callbacks
     def fit(self, X, y=None) -> "BHMC":
         """Sample the posterior of the hierarchy of the rows of X.
+
+        Ctrl-C stops the chains: what they have drawn so far is the fit, and `interrupted_` is True;
+        before the first draw, KeyboardInterrupt is raised as ever.
 
         Parameters
         ----------
         X : (n, d) array or frame
             Data, at least two rows. A frame of pandas or polars may have columns of text where the
-            likelihood is "auto", "categorical" or a `Product` with a categorical part.
+            likelihood is "auto", "categorical" or a `Product` with a categorical part. An index of
+            text names the rows.
         y : ignored
             There for scikit-learn's conventions.
         """
@@ -191,23 +232,23 @@ class BHMC(ClusterMixin, BaseEstimator):
             likelihood = resolve(self.likelihood, data, columns)
             family = _prepared(likelihood, data, columns)
         family.check_precision(self.precision)
-        seeds = seed_sequence(self.random_state).spawn(self.n_chains)
-        recorders = list(
-            Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._run_chain)(family, hyper, init, seed) for seed in seeds
-            )
-        )
+        task = self._task(family, hyper, init)
+        recorders = self._run_chains(task, data)
+        kept = common_draws(recorders)
+        if not kept:
+            raise KeyboardInterrupt
         # Nothing fitted is set before this: a refusal leaves the estimator as it was.
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
+        self.interrupted_ = any(len(one.rows) < self.n_draws for one in recorders)
         self.likelihood_ = likelihood
         self.categories_ = {
             columns.names[j] if columns.names else j: labels
             for j, labels in (columns.categories or {}).items()
         }
-        self.tree_: Tree = Tree.from_state(best_state(recorders))
-        self.draws_: Draws = collect(recorders)
         if self.hyper == "paper":
-            self.warmup_traces_: WarmupTraces = collect_warmup(recorders)
+            self.warmup_traces_: WarmupTraces = collect_warmup(kept)
+        self.draws_: Draws = collect(kept)
+        self.tree_: Tree = self._estimate(kept, data, columns, row_names(X))
         self.paths_ = self.tree_.paths
         self.component_labels_ = self.tree_.components
         self.labels_ = self.tree_.labels_at(self.tree_.n_levels)
@@ -221,35 +262,65 @@ class BHMC(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         return self.tree_.labels_at(level)
 
-    def _run_chain(self, family: Family, hyper: Hyper, init, seed) -> Recorder:
-        rng, recorder = np.random.default_rng(seed), Recorder()
-        as_paper = self.hyper == "paper"
-        with one_blas_thread():
-            chain = Chain(  # the start itself is not kept: for many rows it is large
-                start_state(
-                    family,
-                    n_levels=self.n_levels,
-                    hyper=hyper,
-                    rng=rng,
-                    init=init,
-                    dtype=self.precision,
-                ),
-                family,
-                self.sampler,
-                rng,
-                dtype=self.precision,
-                learning=hyper,
-                walk=as_paper,
-            )
-            run(
-                chain,
-                n_warmup=self.n_warmup,
+    def _task(self, family: Family, hyper: Hyper, init) -> Task:
+        """What the chains are to do."""
+        return Task(
+            family=family,
+            hyper=hyper,
+            n_levels=self.n_levels,
+            sampler=self.sampler,
+            init=init,
+            n_warmup=self.n_warmup,
+            n_draws=self.n_draws,
+            thin=self.thin,
+            precision=self.precision,
+            as_paper=self.hyper == "paper",
+            plan=plan(
+                self.keep,
+                n_rows=family.n_rows,
                 n_draws=self.n_draws,
-                thin=self.thin,
-                on_draw=recorder.on_draw,
-                on_warmup=recorder.on_warmup if as_paper else None,
+                n_chains=self.n_chains,
+                best=self.estimate == "map",
+            ),
+        )
+
+    def _run_chains(self, task: Task, data) -> list[Recorder]:
+        """All chains, one after another or at the same time."""
+        seeds = seed_sequence(self.random_state).spawn(self.n_chains)
+        saved: list[SavedChain | None] = [None] * self.n_chains
+        if self.checkpoint is not None:
+            fit = describe_fit(self.get_params(), data)
+            chains = range(self.n_chains)
+            saved = [SavedChain(self.checkpoint, number, fit, task.plan) for number in chains]
+        with Interrupts() as interrupts, listening(self, task.n_sweeps) as listeners:
+            return list(
+                Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                    delayed(run_chain)(task, seed, number, interrupts, listeners, saved[number])
+                    for number, seed in enumerate(seeds)
+                )
             )
-        return recorder
+
+    def _estimate(self, recorders: list[Recorder], X, columns: Columns, names) -> Tree:
+        """The point estimate as a tree that knows its support and what its components look like."""
+        partitions = self.draws_.partitions
+        if self.estimate == "map":
+            state = best_state(recorders)
+        else:
+            wholes, _ = kept_of([one.wholes for one in recorders])
+            candidates = [whole.partition for whole in wholes]
+            chosen, _ = nearest_draw(candidates, partitions, self.n_levels)
+            state = wholes[chosen].state(self.n_levels)
+        tree = Tree.from_state(state)
+        looks = profiles(X, tree.components, tree.n_components, columns)
+        return replace(
+            tree,
+            support=node_support(tree.paths, partitions, tree.n_nodes),
+            names=names,
+            feature_names=looks.names,
+            component_means=looks.component_means,
+            feature_means=looks.means,
+            feature_scales=looks.scales,
+        )
 
     def _check_parameters(self) -> Hyper:
         """Refuse a bad parameter before any work is done."""
@@ -271,6 +342,8 @@ class BHMC(ClusterMixin, BaseEstimator):
         )
         check_sampler(self.sampler, hyper)
         check_choice(self.precision, "precision", PRECISIONS)
+        check_choice(self.estimate, "estimate", ESTIMATES)
+        check_choice(self.keep, "keep", KEEPS)
         if isinstance(self.init, str):
             check_choice(self.init, "init", STARTS)
         kind_of(self.likelihood)

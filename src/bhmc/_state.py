@@ -111,6 +111,15 @@ class State(NamedTuple):
         return self.log_weights.shape[1] - 1
 
 
+def paths_to(leaf: NDArray, parents: NDArray, n_levels: int) -> NDArray[np.int32]:
+    """(n, n_levels + 1) node ids from the root to each datum's leaf."""
+    paths = np.empty((len(leaf), n_levels + 1), dtype=np.int32)
+    paths[:, n_levels] = leaf
+    for level in range(n_levels, 0, -1):
+        paths[:, level - 1] = parents[paths[:, level]]
+    return paths
+
+
 def with_hyper(state: State, hyper: Hyper) -> State:
     """`state` with other concentrations; its form stays (no `n_components` means its own).
 

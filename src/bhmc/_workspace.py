@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._state import Hyper, State
+from bhmc._state import Hyper, State, paths_to
 from bhmc.priors import FIXED, Prior
 
 # Places in Workspace.events, counted by the kernels and read by `Info`.
@@ -242,25 +242,44 @@ def _move_columns(ws: Workspace, columns: NDArray[np.int64]) -> None:
     ws.room[WIDTH] = whole_blocks(used)
 
 
-def unload(ws: Workspace, theta: NDArray[np.float64], hyper: Hyper) -> State:
-    """The state a workspace holds, with ids and labels made compact (parents before children)."""
+class Compact(NamedTuple):
+    """A tree and its components, ids and labels made compact; no more than one number a datum."""
+
+    leaf: NDArray[np.int32]
+    """(n,) node id of each datum's leaf."""
+    component: NDArray[np.int32]
+    """(n,) component of each datum, 0..K-1."""
+    parents: NDArray[np.int32]
+    """(n_nodes,) parents, -1 for the root; parents come before children."""
+    log_weights: NDArray[np.float64]
+    """(n_nodes, K + 1) log mixing weights, the remainder last."""
+
+
+def compact(ws: Workspace) -> Compact:
+    """The tree that a workspace holds, level by level."""
     slots = np.flatnonzero(ws.level >= 0)
     slots = slots[np.argsort(ws.level[slots], kind="stable")]
     columns = np.flatnonzero(ws.alive)[1:]
     new_id = np.full(len(ws.level) + 1, -1, dtype=np.int32)  # one more: parent -1 maps to -1
     new_id[slots] = np.arange(len(slots), dtype=np.int32)
     new_label = (np.cumsum(ws.alive) - 2).astype(np.int32)
-    parents = new_id[ws.parent[slots]]
-    paths = np.empty((len(ws.leaf), ws.room[DEPTH] + 1), dtype=np.int32)
-    paths[:, -1] = new_id[ws.leaf]
-    for level in range(ws.room[DEPTH], 0, -1):
-        paths[:, level - 1] = parents[paths[:, level]]
-    return State(
-        paths=paths,
-        components=new_label[ws.component],
-        parents=parents,
+    return Compact(
+        leaf=new_id[ws.leaf],
+        component=new_label[ws.component],
+        parents=new_id[ws.parent[slots]],
         log_weights=np.column_stack([ws.log_beta[np.ix_(slots, columns)], ws.log_beta[slots, 0]]),
-        theta=theta[columns].copy(),
+    )
+
+
+def unload(ws: Workspace, theta: NDArray[np.float64], hyper: Hyper) -> State:
+    """The state a workspace holds, with ids and labels made compact (parents before children)."""
+    leaf, components, parents, log_weights = compact(ws)
+    return State(
+        paths=paths_to(leaf, parents, int(ws.room[DEPTH])),
+        components=components,
+        parents=parents,
+        log_weights=log_weights,
+        theta=theta[np.flatnonzero(ws.alive)[1:]].copy(),
         hyper=hyper,
     )
 

@@ -71,7 +71,7 @@ def write_results(folder: Path, model: BHMC, zoo: Bunch) -> list[Path]:
     tree.write_text(_tree_text(model, zoo) + "\n", encoding="utf-8")
     columns = ("name", "path", "leaf", "component", "known_type")
     _write_csv(assignments, columns, _assignment_rows(model, zoo))
-    _write_csv(draws, ("chain", "draw", *model.draws_._fields), _draw_rows(model))
+    _write_csv(draws, ("chain", "draw", *model.draws_.numbers()), _draw_rows(model))
     settings.write_text(json.dumps(_settings(model), indent=2) + "\n", encoding="utf-8")
     return [tree, assignments, draws, settings]
 
@@ -173,8 +173,9 @@ def _assignment_rows(model: BHMC, zoo: Bunch) -> Iterable[tuple]:
 
 
 def _draw_rows(model: BHMC) -> Iterable[tuple]:
+    numbers = model.draws_.numbers().values()
     for chain, draw in np.ndindex(model.draws_.log_likelihood.shape):
-        yield chain, draw, *(values[chain, draw] for values in model.draws_)
+        yield chain, draw, *(values[chain, draw] for values in numbers)
 
 
 def _settings(model: BHMC) -> dict:

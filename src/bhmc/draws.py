@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bhmc._state import paths_to
+
 
 class Partition(NamedTuple):
     """The tree and the components of one draw, without its weights and parameters."""
@@ -24,13 +26,14 @@ class Partition(NamedTuple):
     parents: NDArray[np.int32]
     """(n_nodes,) parent of each node, -1 for the root, which is 0; parents come before children."""
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays."""
+        return self.leaf.nbytes + self.component.nbytes + self.parents.nbytes
+
     def paths(self, n_levels: int) -> NDArray[np.int32]:
         """(n, n_levels + 1) node ids from the root to each row's leaf."""
-        paths = np.empty((len(self.leaf), n_levels + 1), dtype=np.int32)
-        paths[:, n_levels] = self.leaf
-        for level in range(n_levels, 0, -1):
-            paths[:, level - 1] = self.parents[paths[:, level]]
-        return paths
+        return paths_to(self.leaf, self.parents, n_levels)
 
     def nodes_at(self, level: int, n_levels: int) -> NDArray[np.int32]:
         """(n,) node id of each row at one level."""
@@ -62,7 +65,8 @@ class Draws:
     """All that was kept. Arrays begin with (chain, draw) and cannot be written to."""
 
     log_joint: NDArray[np.float64]
-    """(chain, draw) log p(X, theta, c, B, V) and the priors of what is learned."""
+    """(chain, draw) log p(X, theta, c, B, V) and the priors of what is learned; the density of the
+    weights B is that of their logarithms, which stays finite where weights all but vanish."""
     log_likelihood: NDArray[np.float64]
     """(chain, draw) log p(X, c, V | B, theta), the complete-data log likelihood."""
     n_nodes: NDArray[np.int64]

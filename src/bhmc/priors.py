@@ -10,7 +10,6 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 import numpy as np
-from scipy import stats
 
 FIXED, GAMMA_PRIOR, UNIFORM, BETA, INVERSE_GAMMA = range(5)
 
@@ -59,7 +58,10 @@ class Gamma(Prior):
 
     def log_density(self, x: float) -> float:
         """Log of the density at x."""
-        return float(stats.gamma.logpdf(x, self.shape, scale=1 / self.rate))
+        if x <= 0:
+            return -math.inf
+        a, b = self.shape, self.rate
+        return a * math.log(b) - math.lgamma(a) + (a - 1) * math.log(x) - b * x
 
     def sample(self, rng: np.random.Generator) -> float:
         """A draw."""
@@ -81,7 +83,7 @@ class Uniform(Prior):
 
     def log_density(self, x: float) -> float:
         """Log of the density at x."""
-        return float(stats.uniform.logpdf(x, self.low, self.high - self.low))
+        return -math.log(self.high - self.low) if self.low <= x <= self.high else -math.inf
 
     def sample(self, rng: np.random.Generator) -> float:
         """A draw."""
@@ -98,7 +100,11 @@ class Beta(Prior):
 
     def log_density(self, x: float) -> float:
         """Log of the density at x."""
-        return float(stats.beta.logpdf(x, self.a, self.b))
+        if not 0 < x < 1:
+            return -math.inf
+        a, b = self.a, self.b
+        constant = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+        return constant + (a - 1) * math.log(x) + (b - 1) * math.log1p(-x)
 
     def sample(self, rng: np.random.Generator) -> float:
         """A draw."""
@@ -115,7 +121,10 @@ class InverseGamma(Prior):
 
     def log_density(self, x: float) -> float:
         """Log of the density at x."""
-        return float(stats.invgamma.logpdf(x, self.shape, scale=self.scale))
+        if x <= 0:
+            return -math.inf
+        a, b = self.shape, self.scale
+        return a * math.log(b) - math.lgamma(a) - (a + 1) * math.log(x) - b / x
 
     def sample(self, rng: np.random.Generator) -> float:
         """A draw."""

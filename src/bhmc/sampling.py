@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from bhmc import _kernels, _workspace
 from bhmc._checks import check_choice, check_hyper, check_rng
 from bhmc._data_checks import check_functional_data, check_parameters
-from bhmc._density import log_p_tree
+from bhmc._density import log_p_tree, log_p_used_weights
 from bhmc._groups import nested_groups
 from bhmc._init_checks import check_init
 from bhmc._prior import sample_hyper
@@ -245,14 +245,57 @@ class Chain:
         ws = self._ws
         if self._log_base is None:
             self._log_base = float(self._family.log_base().sum())
-        nodes = np.flatnonzero(ws.level >= 0)
+        levels, sizes = self.node_sizes()
         log_f = self._family.log_likelihood(self._natural, self._sums, ws.component)
         return float(
             self._log_base
             + log_f
             + ws.log_beta[ws.leaf, ws.component].sum()
-            + log_p_tree(ws.parent[nodes], ws.n_under[nodes], ws.level[nodes], self._rates.alpha)
+            + log_p_tree(sizes, levels, self._rates.alpha)
         )
+
+    def log_prior(self, tree: _workspace.Compact | None = None) -> float:
+        """What `log_likelihood` lacks of the log joint: log p(B) + log h(theta) and the log priors
+        of what is learned. Of B the weights that data use (`log_p_used_weights`). `tree` is the
+        current one, where the caller has it.
+        """
+        columns, tree = self._columns(), tree or self.compact()
+        return (
+            log_p_used_weights(tree.log_weights, self._used(tree), tree.parents, self._hyper)
+            + float(self._family.log_prior(self._theta[columns]).sum())
+            + self._family.log_prior_shared()
+            + sum(prior.log_density(getattr(self._hyper, n)) for n, prior in self._priors.items())
+        )
+
+    def _used(self, tree: _workspace.Compact) -> NDArray[np.bool_]:
+        """(n_nodes, K) whether a datum under the node is in the component."""
+        used = np.zeros((len(tree.parents), tree.log_weights.shape[1] - 1), dtype=bool)
+        used[tree.leaf, tree.component] = True
+        for z in range(len(tree.parents) - 1, 0, -1):  # children come after their parents
+            used[tree.parents[z]] |= used[z]
+        return used
+
+    def node_sizes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(n_nodes,) levels of all nodes, the root first, and how many data are under each."""
+        nodes = np.flatnonzero(self._ws.level >= 0)
+        return self._ws.level[nodes], self._ws.n_under[nodes]
+
+    def component_sizes(self) -> NDArray[np.int64]:
+        """(K,) data in each component."""
+        return self._ws.held[self._columns()]
+
+    def same_component(self, one: NDArray, other: NDArray) -> NDArray[np.bool_]:
+        """Whether data `one[i]` and `other[i]` are in one component."""
+        return self._ws.component[one] == self._ws.component[other]
+
+    def compact(self) -> _workspace.Compact:
+        """A copy of the current tree and components, a leaf and a component a datum."""
+        return _workspace.compact(self._ws)
+
+    @property
+    def theta(self) -> NDArray[np.float64]:
+        """(K, p) a copy of the current component parameters."""
+        return self._theta[self._columns()]
 
     @property
     def hyper(self) -> Hyper:
@@ -268,6 +311,11 @@ class Chain:
     def components(self) -> NDArray[np.int64]:
         """(n,) component of each datum, 0..K-1."""
         return (np.cumsum(self._ws.alive) - 2)[self._ws.component]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of data."""
+        return len(self._ws.leaf)
 
     @property
     def n_nodes(self) -> int:
@@ -410,19 +458,23 @@ def run(
     thin: int = 1,
     on_draw: Callable[[Chain, Info], None],
     on_warmup: Callable[[Chain], None] | None = None,
+    on_sweep: Callable[[Chain, int], bool] | None = None,
+    done: int = 0,
 ) -> None:
     """`n_warmup` sweeps, then `n_draws` draws `thin` sweeps apart, each handed to `on_draw`.
 
     Given `on_warmup`, sweeps of the warm-up are handed to it, and nothing is learned after them.
+    `on_sweep` hears of every sweep and how many were made, and ends the run by saying True. `done`
+    sweeps were made before, by a chain that this one goes on from.
     """
-    for _ in range(n_warmup):
-        chain.sweep()
-        if on_warmup is not None:
-            on_warmup(chain)
-    if on_warmup is not None:
-        chain.stop_learning()
-    for _ in range(n_draws):
-        for _ in range(thin - 1):
-            chain.sweep()
+    for made in range(done, n_warmup + n_draws * thin):
+        if on_warmup is not None and (made == n_warmup or (made == done and made > n_warmup)):
+            chain.stop_learning()
         info = chain.sweep()
-        on_draw(chain, info)
+        if made < n_warmup:
+            if on_warmup is not None:
+                on_warmup(chain)
+        elif (made - n_warmup + 1) % thin == 0:
+            on_draw(chain, info)
+        if on_sweep is not None and on_sweep(chain, made + 1):
+            return

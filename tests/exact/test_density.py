@@ -23,7 +23,7 @@ def test_trees_sum_to_one(n, n_levels):
         paths, parents = en.nodes_of(tree, n)
         sizes = np.bincount(paths.ravel())
         levels = np.array([np.argwhere(paths == z)[0, 1] for z in range(len(parents))])
-        total += np.exp(log_p_tree(parents, sizes, levels, ALPHA))
+        total += np.exp(log_p_tree(sizes, levels, ALPHA))
     assert total == pytest.approx(1, abs=1e-12)
 
 

@@ -1,0 +1,170 @@
+"""From draws to one answer: the draw nearest to all others, its support, who goes with whom.
+
+Distances are variations of information (Meila 2007): VI(a, b) = 2 H(a, b) - H(a) - H(b) in nats,
+H being the entropy of the shares of the rows. They do not depend on labels.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from bhmc._checks import check_choice, check_whole
+from bhmc.draws import Draws, Partition
+
+# Draws that are compared with each other; more hardly change which is nearest to all.
+_MOST_COMPARED = 64
+
+# Entries of co-clustering computed at once, and given at once.
+_MOST_ENTRIES = 2**26
+_BLOCK_ENTRIES = 2**20
+
+
+def nearest_draw(
+    candidates: Sequence[Partition], draws: Sequence[Partition], n_levels: int
+) -> tuple[int, NDArray[np.float64]]:
+    """The candidate of the least expected variation of information, and all those expectations.
+
+    (1 / draws) sum over draws of [ VI of the components + sum over levels 1 to L of VI ]: the Bayes
+    estimate under this loss, among the candidates. At most 64 draws, evenly spaced, take part.
+    """
+    others = [draws[i] for i in _evenly(len(draws))]
+    total = np.zeros(len(candidates))
+    for level in (None, *range(1, n_levels + 1)):
+        ours = [_labels(one, level, n_levels) for one in candidates]
+        total += expected_vi(ours, [_labels(one, level, n_levels) for one in others])
+    return int(total.argmin()), total
+
+
+def expected_vi(candidates: Sequence[NDArray], draws: Sequence[NDArray]) -> NDArray[np.float64]:
+    """(candidates,) mean variation of information of each to the draws; all are labels (n,)."""
+    n, widths = len(draws[0]), [int(one.max()) + 1 for one in draws]
+    # All draws side by side, so that one count serves a candidate.
+    codes = np.stack(draws).astype(np.int64)
+    entropies = np.array([_entropy(np.bincount(one), n) for one in draws])
+    found = np.empty(len(candidates))
+    for i, labels in enumerate(candidates):
+        height = int(labels.max()) + 1
+        first = np.cumsum([0, *(height * width for width in widths)])
+        joint = labels.astype(np.int64) * np.array(widths)[:, None] + codes + first[:-1, None]
+        if first[-1] <= 16 * joint.size:
+            log_counts = _sum_c_log_c(np.bincount(joint.ravel(), minlength=first[-1]), first[:-1])
+        else:  # more cells than rows: count those that occur
+            cells, counts = np.unique(joint, return_counts=True)
+            log_counts = np.bincount(
+                np.searchsorted(first, cells, "right") - 1, xlogy(counts, counts), len(draws)
+            )
+        joint_entropy = np.log(n) - log_counts / n
+        own = _entropy(np.bincount(labels), n)
+        found[i] = np.mean(2 * joint_entropy - own - entropies)
+    return np.maximum(found, 0.0)
+
+
+def node_support(paths: NDArray, draws: Sequence[Partition], n_nodes: int) -> NDArray[np.float64]:
+    """(n_nodes,) share of the draws that have a node, at any level, of exactly the same rows.
+
+    Sets of rows are compared by sums of random 64-bit numbers, one a row: two different sets have
+    the same sum with probability 2^-64.
+    """
+    keys = np.random.default_rng(0).integers(0, 2**64, size=len(paths), dtype=np.uint64)
+    ours = np.zeros(n_nodes, dtype=np.uint64)
+    for nodes in paths.T:
+        np.add.at(ours, nodes, keys)
+    found = np.zeros(n_nodes)
+    for draw in draws:
+        found += np.isin(ours, _sums_of_nodes(draw, keys))
+    return found / len(draws)
+
+
+def coclustering(
+    draws: Draws,
+    level: int | str = "component",
+    *,
+    rows: NDArray | Sequence[int] | None = None,
+    columns: NDArray | Sequence[int] | None = None,
+) -> NDArray[np.float64]:
+    """Share of the kept draws in which two rows are in one node of a level, or one component.
+
+    Parameters
+    ----------
+    draws : Draws
+        The draws; where `keep="summary"`, those whose partitions were kept.
+    level : int or "component", default="component"
+        A level from 1 to L, or the components.
+    rows, columns : indices, optional
+        Which rows of the data to compare with which; all of them by default, which is refused where
+        that would be more than 64 million numbers: ask for parts, or use `coclustering_blocks`.
+
+    Returns
+    -------
+    share : (rows, columns) array
+    """
+    at = _check_level(draws, level)
+    everyone = np.arange(draws.n_rows)
+    rows = everyone if rows is None else everyone[rows]
+    columns = everyone if columns is None else everyone[columns]
+    if len(rows) * len(columns) > _MOST_ENTRIES:
+        raise ValueError(
+            f"{len(rows)} x {len(columns)} shares are more than fit well into memory: name fewer "
+            f"rows or columns, or go through coclustering_blocks."
+        )
+    found = np.zeros((len(rows), len(columns)))
+    for draw in draws.partitions:
+        labels = _labels(draw, at, draws.n_levels)
+        found += labels[rows][:, None] == labels[columns][None, :]
+    return found / len(draws.partitions)
+
+
+def coclustering_blocks(
+    draws: Draws, level: int | str = "component"
+) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """The same for all rows against all, some rows at a time: yields (rows, their shares)."""
+    n = draws.n_rows
+    height = max(1, _BLOCK_ENTRIES // n)
+    for first in range(0, n, height):
+        rows = slice(first, min(first + height, n))
+        yield rows, coclustering(draws, level, rows=np.arange(n)[rows])
+
+
+def _check_level(draws: Draws, level: int | str) -> int | None:
+    """A level, or None for the components."""
+    if isinstance(level, str):
+        check_choice(level, "level", ("component",))
+        return None
+    level = check_whole(level, "level", 1)
+    if level > draws.n_levels:
+        raise ValueError(f"level must be at most {draws.n_levels}, got {level}.")
+    return level
+
+
+def _labels(partition: Partition, level: int | None, n_levels: int) -> NDArray:
+    """(n,) components, or nodes of a level."""
+    if level is None:
+        return partition.component
+    return partition.nodes_at(level, n_levels)
+
+
+def _evenly(n: int) -> NDArray[np.int64]:
+    """At most `_MOST_COMPARED` of 0..n-1, evenly spaced."""
+    return np.unique(np.linspace(0, n - 1, min(n, _MOST_COMPARED)).round().astype(np.int64))
+
+
+def _entropy(counts: NDArray, n: int) -> float:
+    return float(np.log(n) - xlogy(counts, counts).sum() / n)
+
+
+def _sum_c_log_c(counts: NDArray, first: NDArray) -> NDArray[np.float64]:
+    """Sums of c log c over the runs of cells that begin at `first`."""
+    return np.add.reduceat(xlogy(counts, counts), first)
+
+
+def _sums_of_nodes(draw: Partition, keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """(n_nodes,) sum of the keys of the rows under each node, modulo 2^64."""
+    sums = np.zeros(len(draw.parents), dtype=np.uint64)
+    nodes = draw.leaf
+    while True:
+        np.add.at(sums, nodes, keys)
+        if not nodes.any():  # all at the root
+            return sums
+        nodes = draw.parents[nodes]

@@ -7,6 +7,7 @@ four bytes each) and the parents of the nodes are all that a partition consists 
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
@@ -200,6 +201,19 @@ class Draws:
             arrays[things] = tuple(getattr(self, things)[i] for i, _, _ in left)
             arrays[index] = np.array([pair for _, *pair in left], dtype=np.int64).reshape(-1, 2)
         return replace(self, **arrays)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Save in one file, whole or not at all (docs/file-format.md)."""
+        from bhmc._saving import write
+
+        write(path, "draws", self)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Draws:
+        """The draws of a file that `save` wrote."""
+        from bhmc._saving import read
+
+        return read(path, "draws")
 
     def __repr__(self) -> str:
         kept = len(self.partitions)

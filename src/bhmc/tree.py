@@ -1,5 +1,6 @@
 """`Tree`: a hierarchy as immutable arrays in one id space, printable as text."""
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 
@@ -128,6 +129,19 @@ class Tree:
             if len(names) != len(self.paths):
                 raise ValueError(f"names must hold {len(self.paths)} names, got {len(names)}.")
         return "\n".join(_lines(self, names, max_names))
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Save in one file, whole or not at all (docs/file-format.md)."""
+        from bhmc._saving import write
+
+        write(path, "tree", self)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> "Tree":
+        """The tree of a file that `save` wrote."""
+        from bhmc._saving import read
+
+        return read(path, "tree")
 
     def __str__(self) -> str:
         return self.to_text()

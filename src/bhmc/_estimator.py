@@ -1,5 +1,6 @@
 """`BHMC`: the scikit-learn face. Wiring and validation, no mathematics."""
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from bhmc._keeping import KEEPS, plan
 from bhmc._profiles import profiles
 from bhmc._progress import CallbackSupport, Interrupts, listening, with_callbacks
 from bhmc._running import Task, common_draws, run_chain
+from bhmc._saving import load_model, save_model
 from bhmc._state import Hyper
 from bhmc._threads import one_blas_thread
 from bhmc.draws import Draws
@@ -261,6 +263,18 @@ class BHMC(CallbackSupport, ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.tree_.labels_at(level)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Save parameters and fit in one file, whole or not at all (docs/file-format.md).
+
+        The data are not in it. A likelihood of your own cannot be saved: a file holds no code.
+        """
+        save_model(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> "BHMC":
+        """The model of a file that `save` wrote. Nothing in the file is executed."""
+        return load_model(path, cls)
 
     def _task(self, family: Family, hyper: Hyper, init) -> Task:
         """What the chains are to do."""

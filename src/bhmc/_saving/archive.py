@@ -7,6 +7,7 @@ import math
 import os
 import re
 import secrets
+import time
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -37,12 +38,13 @@ _ZIP_BEGINNING = b"PK\x03\x04"
 def write_archive(path: Path, header: dict[str, Any], entries: dict[str, Entry]) -> None:
     """Header and entries under `path`, or what was there before, whatever happens meanwhile."""
     text = json.dumps(header, allow_nan=False).encode("ascii")
+    now = time.gmtime()[:6]
     with _replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
-        info = zipfile.ZipInfo(HEADER)
+        info = zipfile.ZipInfo(HEADER, now)
         info.compress_type = zipfile.ZIP_DEFLATED
         archive.writestr(info, text)
         for name, entry in entries.items():
-            info = zipfile.ZipInfo(name)
+            info = zipfile.ZipInfo(name, now)
             info.file_size = entry.n_bytes  # lets the archive know of more than 4 GB in advance
             if _shrinks(entry):
                 info.compress_type = zipfile.ZIP_DEFLATED
@@ -94,10 +96,7 @@ class Archive:
         info = self._checked(name)
         n_head = info.file_size - math.prod(shape) * dtype.itemsize
         if not 10 <= n_head <= 1 << 16:
-            raise FileFormatError(
-                f"the array {name!r} should have the shape {shape} and the type {dtype}, but its "
-                "entry has another length."
-            )
+            raise _other_array(name, (shape, fortran, dtype), None)
         array = np.empty(shape, dtype, order="F" if fortran else "C")
         with self._archive.open(info) as member:
             head = _read_exactly(member, n_head)
@@ -134,14 +133,18 @@ def _description(name: str, described: Any) -> tuple[np.dtype, tuple[int, ...], 
 def _check_npy_header(name: str, head: bytes, wanted: tuple) -> None:
     """Only after the checksum, so that NumPy never parses what is not as written."""
     stream = io.BytesIO(head)
-    version = npy.read_magic(stream)
     readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-    found = readers[version](stream) if version in readers else None
+    try:
+        found = readers[npy.read_magic(stream)](stream)
+    except (ValueError, KeyError):
+        raise _other_array(name, wanted, None) from None
     if found != wanted or stream.read(1):
-        raise FileFormatError(
-            f"the array {name!r} should be {_shape_words(wanted)}, but is "
-            f"{_shape_words(found) if found else 'of another kind'}."
-        )
+        raise _other_array(name, wanted, found)
+
+
+def _other_array(name: str, wanted: tuple, found: tuple | None) -> FileFormatError:
+    instead = "is " + _shape_words(found) if found else "its entry holds something else"
+    return FileFormatError(f"the array {name!r} should be {_shape_words(wanted)}, but {instead}.")
 
 
 def _shape_words(found: tuple) -> str:

@@ -85,7 +85,7 @@ class _Decoder:
 
     def _unpacked(self, tree: dict[str, Any]) -> list[NDArray]:
         groups = [(_marked(self._entry(flags["entry"]), flags), flags) for flags in tree["groups"]]
-        return unpacked(self.decode(tree["shapes"]), self.decode(tree["member_of"]), groups)
+        return unpacked(self.decode(tree["shapes"]), self.decode(tree.get("member_of")), groups)
 
     def _objects_of(self, tree: dict[str, Any]) -> Any:
         cls, fields = _class(tree["class"]), self.decode(tree["fields"])

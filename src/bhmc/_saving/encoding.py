@@ -87,14 +87,16 @@ class _Encoder:
         return items if name == "list" else {"$type": "tuple", "items": items}
 
     def _packed(self, arrays: list | tuple, place: tuple[str, ...]) -> dict[str, Any]:
-        pack = Pack.of(arrays)
-        return {
-            "shapes": self._array(pack.shapes, (*place[:-1], f"{_last(place)}_shapes")),
-            "member_of": self._array(pack.member_of, (*place[:-1], f"{_last(place)}_member_of")),
+        pack, name = Pack.of(arrays), place[-1] if place else "value"
+        found = {
             "groups": [
                 {"entry": self._add(group.entry, place)} | group.flags for group in pack.groups
             ],
+            "shapes": self._array(pack.shapes, (*place[:-1], f"{name}_shapes")),
         }
+        if len(pack.groups) > 1:
+            found["member_of"] = self._array(pack.member_of, (*place[:-1], f"{name}_member_of"))
+        return found
 
     def _dict(self, value: dict, place: tuple[str, ...]) -> Any:
         if all(type(key) is str and not key.startswith("$") for key in value):
@@ -146,10 +148,6 @@ class _Encoder:
         self._taken.add(name.casefold())
         self.entries[name] = entry
         return name
-
-
-def _last(place: tuple[str, ...]) -> str:
-    return place[-1] if place else "value"
 
 
 def _refusal(value: Any, place: tuple[str, ...]) -> TypeError:

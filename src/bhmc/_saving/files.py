@@ -23,6 +23,7 @@ FORMAT_VERSION = 1
 
 # What a file may hold, and what its value must be.
 _KINDS: dict[str, type] = {"model": dict, "draws": Draws, "tree": Tree, "checkpoint": object}
+_IN_WORDS = {"model": "a model", "draws": "draws", "tree": "a tree", "checkpoint": "a checkpoint"}
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
@@ -81,7 +82,9 @@ def read(path: str | os.PathLike, kind: str | None = None) -> Any:
         contents = _upgraded(version, contents)
         value = decode(contents.value, contents.arrays)
         if not isinstance(value, _KINDS[contents.kind]):
-            raise FileFormatError(f"it says that it holds a {contents.kind}, and it does not.")
+            raise FileFormatError(
+                f"it says that it holds {_IN_WORDS[contents.kind]}, and it does not."
+            )
         return value
     except FileFormatError as error:
         raise FileFormatError(f"{os.fspath(path)!r} cannot be read: {error}") from error.__cause__
@@ -95,7 +98,7 @@ def _contents(archive: Archive, kind: str | None) -> tuple[int, Contents]:
     if found not in _KINDS or not isinstance(described, dict) or "value" not in header:
         raise FileFormatError("its header lacks its kind, its value or its arrays.")
     if kind is not None and found != kind:
-        raise FileFormatError(f"it holds a {found}, not a {kind}.")
+        raise FileFormatError(f"it holds {_IN_WORDS[found]}, not {_IN_WORDS[kind]}.")
     arrays = {name: archive.array(name, described[name]) for name in described}
     return version, Contents(found, header["value"], arrays)
 

@@ -53,9 +53,13 @@ def can_be_packed(values: Sequence[Any]) -> bool:
 
 
 def unpacked(
-    shapes: NDArray, member_of: NDArray, groups: Sequence[tuple[NDArray, dict[str, Any]]]
+    shapes: NDArray, member_of: NDArray | None, groups: Sequence[tuple[NDArray, dict[str, Any]]]
 ) -> list[NDArray]:
-    """The arrays of a pack, as views of those that hold them."""
+    """The arrays of a pack, as views of those that hold them; `member_of` None: in one group."""
+    if member_of is None:
+        member_of = np.zeros(len(shapes), np.uint8)
+    if len(member_of) and max(member_of) >= len(groups):
+        raise ValueError("a list of arrays names an entry that it does not have")
     used = [0] * len(groups)
     arrays = []
     for shape, number in zip(shapes.tolist(), member_of.tolist(), strict=True):

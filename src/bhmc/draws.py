@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bhmc._checks import check_whole
 from bhmc._state import paths_to
 
 
@@ -174,6 +175,7 @@ class Draws:
 
     def thin(self, step: int) -> Draws:
         """Every `step`-th draw of each chain, the last one included."""
+        step = check_whole(step, "step", 1)
         first = (self.n_draws - 1) % step
         return self._select(slice(None), np.arange(first, self.n_draws, step))
 

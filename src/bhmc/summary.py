@@ -26,14 +26,16 @@ def nearest_draw(
 ) -> tuple[int, NDArray[np.float64]]:
     """The candidate of the least expected variation of information, and all those expectations.
 
-    (1 / draws) sum over draws of [ VI of the components + sum over levels 1 to L of VI ]: the Bayes
-    estimate under this loss, among the candidates. At most 64 draws, evenly spaced, take part.
+    The loss is the mean over draws of VI of the components + (1 / L) sum over levels of VI: what
+    rows look like counts as much as where they are. The candidate with the least is the Bayes
+    estimate among the candidates. At most 64 draws, evenly spaced, take part.
     """
     others = [draws[i] for i in _evenly(len(draws))]
     total = np.zeros(len(candidates))
     for level in (None, *range(1, n_levels + 1)):
         ours = [_labels(one, level, n_levels) for one in candidates]
-        total += expected_vi(ours, [_labels(one, level, n_levels) for one in others])
+        weight = 1.0 if level is None else 1.0 / n_levels
+        total += weight * expected_vi(ours, [_labels(one, level, n_levels) for one in others])
     return int(total.argmin()), total
 
 

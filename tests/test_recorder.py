@@ -1,0 +1,194 @@
+"""What is kept of chains: every number recomputed from the partitions; thinning; memory."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import bhmc
+from bhmc import BHMC, _keeping
+from bhmc._density import log_p_used_weights, log_p_weights
+from bhmc._keeping import Thinned, memory_of_partitions, plan
+from bhmc.draws import concat
+from bhmc.predictive import component_weights
+from bhmc.recorder import Recorder
+from bhmc.sampling import Chain, run
+from tests.draws_factory import make_draws
+
+QUICK = {"n_warmup": 5, "n_draws": 12, "random_state": 0, "n_chains": 2}
+
+
+def blobs(n=40):
+    rng = np.random.default_rng(1)
+    return rng.normal(rng.choice([-2.0, 0.0, 2.0], n)[:, None], 0.3, (n, 2))
+
+
+@pytest.fixture(scope="module")
+def draws():
+    return BHMC(keep="paths", **QUICK).fit(blobs()).draws_
+
+
+def entropy(labels) -> float:
+    return float(stats.entropy(np.unique(labels, return_counts=True)[1]))
+
+
+def test_numbers_are_those_of_the_partitions(draws):
+    paths, components = draws.paths, draws.components
+    assert paths.shape == (2, 12, 40, 4)
+    assert paths.dtype == components.dtype == np.int32
+    for c, t in np.ndindex(2, 12):
+        assert draws.n_components[c, t] == len(np.unique(components[c, t]))
+        assert draws.n_nodes[c, t] == len(np.unique(paths[c, t]))
+        assert draws.component_entropy[c, t] == pytest.approx(entropy(components[c, t]))
+        for level in (1, 2, 3):
+            nodes = paths[c, t, :, level]
+            assert draws.nodes_at[c, t, level - 1] == len(np.unique(nodes))
+            assert draws.entropy_at[c, t, level - 1] == pytest.approx(entropy(nodes), abs=1e-12)
+        one, other = components[c, t][draws.pairs.T]
+        np.testing.assert_array_equal(draws.together[c, t], one == other)
+    assert len(np.unique(draws.log_joint)) == 24
+    assert (draws.pairs[:, 0] != draws.pairs[:, 1]).all()
+
+
+def test_a_mixture_is_that_of_its_draw():
+    X, rng = blobs(), np.random.default_rng(0)
+    hyper = bhmc.Hyper(0.5, 1.0, 0.5)
+    state, _ = bhmc.sample_prior(
+        40, n_levels=2, hyper=hyper, likelihood="gaussian", rng=rng, n_features=2
+    )
+    chain = Chain(state, bhmc.likelihoods.Gaussian().prepare(X), "gibbs", rng)
+    recorder = Recorder(plan("paths", n_rows=40, n_draws=3, n_chains=1, best=True))
+    states = []
+
+    def on_draw(chain, info):
+        recorder.on_draw(chain, info)
+        states.append(chain.state())
+
+    run(chain, n_warmup=0, n_draws=3, on_draw=on_draw)
+    assert recorder.wholes.draws == [0, 1, 2]
+    for whole, state in zip(recorder.wholes.things, states, strict=True):
+        for ours, theirs in zip(whole.state(2)[:5], state[:5], strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        mixture = whole.mixture(2)
+        np.testing.assert_array_equal(mixture.weights, component_weights(state))
+        np.testing.assert_array_equal(mixture.theta, state.theta)
+
+
+# ---- The log joint ----
+
+
+@pytest.mark.parametrize("n_components", [None, 4])
+def test_log_joint_of_a_draw(n_components):
+    """log_joint of the functional layer, but for the weights that nobody uses."""
+    rng, hyper = np.random.default_rng(3), bhmc.Hyper(0.7, 4.0, 20.0, n_components)
+    likelihood = bhmc.likelihoods.Gaussian(sigma2=0.5)
+    state, X = bhmc.sample_prior(
+        30, n_levels=2, hyper=hyper, likelihood=likelihood, rng=rng, n_components=n_components
+    )
+    chain = Chain(state, likelihood.prepare(X), "gibbs", rng)
+    joint = bhmc.log_joint(state, X, hyper=hyper, likelihood=likelihood)
+    used = np.zeros((len(state.parents), state.n_components), dtype=bool)
+    for node in state.paths.T:
+        used[node, state.components] = True
+    ours = log_p_used_weights(state.log_weights, used, state.parents, hyper)
+    plain = log_p_weights(state)
+    assert chain.log_likelihood() + chain.log_prior() == pytest.approx(joint - plain + ours)
+    assert not used.all()  # so that something is lumped
+
+
+def test_log_p_of_used_weights_is_that_of_lumped_dirichlets():
+    """Node by node: SciPy's Dirichlet of the used weights and the rest, times all of them."""
+    hyper = bhmc.Hyper(1.0, 1.3, 2.5)
+    weights = np.array([[0.5, 0.2, 0.1, 0.2], [0.3, 0.3, 0.1, 0.3], [0.6, 0.1, 0.2, 0.1]])
+    used = np.array([[True, True, True], [True, False, True], [False, True, False]])
+    parents = np.array([-1, 0, 1])
+    found = log_p_used_weights(np.log(weights), used, parents, hyper)
+    expected = 3 * np.log(1.3) + 1.3 * np.log(0.2)
+    for z in (1, 2):
+        mask = np.append(used[z], False)
+        own, above = weights[z], weights[parents[z]]
+        w = np.append(own[mask], own[~mask].sum())
+        a = 2.5 * np.append(above[mask], above[~mask].sum())
+        expected += stats.dirichlet(a).logpdf(w / w.sum()) + np.log(w).sum()
+    assert found == pytest.approx(expected, abs=1e-10)
+
+
+def test_log_joint_stays_finite_where_weights_vanish():
+    log_weights = np.array([[-0.1, -3.0, -3.0], [-1e-9, -np.inf, -1e308]])
+    used = np.array([[True, True], [True, False]])
+    found = log_p_used_weights(log_weights, used, np.array([-1, 0]), bhmc.Hyper(1.0, 1.0, 0.01))
+    assert np.isfinite(found)
+
+
+# ---- How much is kept ----
+
+
+def test_thinned_keeps_draws_evenly_spaced_within_its_bytes():
+    kept = Thinned(1, 80)
+    for draw in range(40):
+        if kept.wants(draw):
+            kept.add(draw, np.zeros(2))  # 16 bytes
+    assert kept.draws == [0, 8, 16, 24, 32]
+    assert [thing.nbytes for thing in kept.things] == [16] * 5
+    assert kept.first(20).draws == [0, 8, 16]
+
+
+def test_a_summary_is_a_part_of_all(draws, monkeypatch):
+    monkeypatch.setattr(_keeping, "_PARTITION_BYTES", 2_000)
+    some = BHMC(keep="summary", **QUICK).fit(blobs()).draws_
+    np.testing.assert_array_equal(some.log_joint, draws.log_joint)
+    assert 2 <= len(some.partitions) < 24
+    assert sum(one.nbytes for one in some.partitions) <= 2_000
+    for (c, t), partition in zip(some.partition_index, some.partitions, strict=True):
+        np.testing.assert_array_equal(partition.paths(3), draws.paths[c, t])
+    with pytest.raises(ValueError, match="paths of all draws were not kept"):
+        _ = some.paths
+
+
+def test_auto_keeps_all_that_is_small(monkeypatch):
+    assert plan("auto", n_rows=100, n_draws=300, n_chains=2, best=False).every_partition
+    assert not plan("auto", n_rows=10**6, n_draws=300, n_chains=2, best=False).every_partition
+
+
+def test_memory_is_checked_before_anything_is_allocated(monkeypatch):
+    assert memory_of_partitions(10**6, 300, 2) == 2_400_000_000
+    monkeypatch.setattr(_keeping, "_free_memory", lambda: 2e9)
+    with pytest.raises(ValueError, match=r"would take 2,289 MB \(2 chains x 300 draws x 1000000"):
+        plan("paths", n_rows=10**6, n_draws=300, n_chains=2, best=False)
+    plan("summary", n_rows=10**6, n_draws=300, n_chains=2, best=False)
+
+
+def test_the_formula_is_what_partitions_take(draws):
+    """Labels of these few nodes and components need one byte, not two; parents are few."""
+    taken = sum(one.leaf.nbytes + one.component.nbytes for one in draws.partitions)
+    assert taken == memory_of_partitions(40, 12, 2) // 2
+
+
+# ---- Draws as a table ----
+
+
+def test_thin_and_chain(draws):
+    some = draws.thin(5)
+    np.testing.assert_array_equal(some.log_joint, draws.log_joint[:, 1::5])
+    np.testing.assert_array_equal(some.paths, draws.paths[:, 1::5])
+    one = draws.chain(1)
+    assert one.n_chains == 1
+    np.testing.assert_array_equal(one.paths[0], draws.paths[1])
+    assert one.mixture_index[:, 0].max() == 0
+    with pytest.raises(ValueError, match="read-only"):
+        one.alpha[0, 0] = 3.0
+
+
+def test_concat_gives_more_chains(draws):
+    both = concat([draws, draws.chain(0)])
+    assert both.n_chains == 3
+    np.testing.assert_array_equal(both.paths[2], draws.paths[0])
+    np.testing.assert_array_equal(both.log_joint[2], draws.log_joint[0])
+    np.testing.assert_array_equal(np.unique(both.mixture_index[:, 0]), [0, 1, 2])
+    with pytest.raises(ValueError, match="of the same data"):
+        concat([draws, make_draws()])
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1.5])
+def test_bad_steps(draws, bad):
+    with pytest.raises((ValueError, TypeError), match="step must be"):
+        draws.thin(bad)

@@ -74,9 +74,8 @@ def run_chain(
 
         def on_sweep(chain: Chain, made: int) -> bool:
             nonlocal last
-            stop = interrupts.asked.is_set()
-            for listener in listeners:
-                stop = bool(listener(number, chain, made)) or stop
+            answers = [listener(number, chain, made) for listener in listeners]
+            stop = interrupts.asked.is_set() or any(answers)
             due = stop or made == task.n_sweeps or time.monotonic() - last > _BETWEEN_CHECKPOINTS
             if saved is not None and due:
                 saved.write(Checkpoint(chain.state(), rng, recorder, made))

@@ -22,7 +22,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test exact bench bench-growth heldout starts grades supplement search-study lint types format constraints clean check-python
+.PHONY: help setup demo test exact bench bench-growth heldout starts estimates grades supplement search-study lint types format constraints clean check-python
 
 help: ## List the targets
 	@echo "Targets of this Makefile:"
@@ -79,6 +79,9 @@ heldout: setup ## Compare families and priors by held-out density; takes some mi
 
 starts: setup ## Compare the starts of chains by what they reach; takes some minutes
 	@$(BIN)/python -m benchmarks.starts
+
+estimates: setup ## Compare point estimates by how alike they are from seed to seed; takes some minutes
+	@$(BIN)/python -m benchmarks.estimates
 
 grades: setup ## How components agree with classes no fit has seen, defaults only; a quarter of an hour
 	@$(BIN)/python -m benchmarks.grades

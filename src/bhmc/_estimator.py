@@ -146,6 +146,8 @@ class BHMC(CallbackSupport, ClusterMixin, BaseEstimator):
     categories_ : dict
         The categories of every column of text, in the order of their codes, by the column's name
         (its number where it has none). Empty where X was no frame.
+    item_names_ : (n,) array
+        Names of the rows, where X was a frame with an index of text.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : (n_features_in_,) array
@@ -250,7 +252,11 @@ class BHMC(CallbackSupport, ClusterMixin, BaseEstimator):
         if self.hyper == "paper":
             self.warmup_traces_: WarmupTraces = collect_warmup(kept)
         self.draws_: Draws = collect(kept)
-        self.tree_: Tree = self._estimate(kept, data, columns, row_names(X))
+        names = row_names(X)
+        vars(self).pop("item_names_", None)  # of an earlier fit
+        if names is not None:
+            self.item_names_ = names
+        self.tree_: Tree = self._estimate(kept, data, columns, names)
         self.paths_ = self.tree_.paths
         self.component_labels_ = self.tree_.components
         self.labels_ = self.tree_.labels_at(self.tree_.n_levels)

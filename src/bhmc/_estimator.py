@@ -253,7 +253,7 @@ class BHMC(CallbackSupport, ClusterMixin, BaseEstimator):
             self.warmup_traces_: WarmupTraces = collect_warmup(kept)
         self.draws_: Draws = collect(kept)
         names = row_names(X)
-        vars(self).pop("item_names_", None)  # of an earlier fit
+        self.__dict__.pop("item_names_", None)  # of an earlier fit
         if names is not None:
             self.item_names_ = names
         self.tree_: Tree = self._estimate(kept, data, columns, names)

@@ -101,6 +101,8 @@ def memory() -> list[Figure]:
     for what in ("chain", "fit"):
         value = in_fresh_process("benchmarks.peak_memory", what)["megabytes"]
         figures.append(Figure(f"peak of a {what} beyond 1e6 x 64 data", value, "MB", 100.0))
+    value = in_fresh_process("benchmarks.peak_memory", "summary")["megabytes"]
+    figures.append(Figure("peak of 2 x 200 draws, 1e5 rows, keep='summary'", value, "MB", 200.0))
     return figures
 
 

@@ -1,6 +1,6 @@
-"""Megabytes at the peak of a chain or a fit of 1e6 x 64 data; run by `benchmarks.bench`.
+"""Megabytes at the peak of a chain or a fit; run by `benchmarks.bench`.
 
-python -m benchmarks.peak_memory chain|fit
+python -m benchmarks.peak_memory chain|fit|summary
 """
 
 import json
@@ -54,5 +54,14 @@ def fit() -> float:
     return peak_of(lambda: model.fit(X))
 
 
+def summary() -> float:
+    """A fit of 1e5 rows whose 2 x 200 draws are kept as a summary."""
+    _, X = make(Shape(100_000, 32, 50, 100))
+    model = BHMC(n_warmup=0, n_draws=200, random_state=0, keep="summary", likelihood=LIKELIHOOD)
+    model.fit(X[:500].copy())
+    return peak_of(lambda: model.fit(X))
+
+
 if __name__ == "__main__":
-    print(json.dumps({"megabytes": {"chain": chain, "fit": fit}[sys.argv[1]]()}))
+    work = {"chain": chain, "fit": fit, "summary": summary}[sys.argv[1]]
+    print(json.dumps({"megabytes": work()}))

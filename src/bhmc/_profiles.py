@@ -10,7 +10,7 @@ from bhmc._frames import Columns
 from bhmc.likelihoods._protocol import slices
 
 # Entries of X that are looked at together.
-_BLOCK_ENTRIES = 2**20
+_BLOCK_ENTRIES = 2**17
 
 
 class Profiles(NamedTuple):

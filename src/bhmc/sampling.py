@@ -18,6 +18,7 @@ from bhmc._state import Hyper, Info, State, check_state, with_hyper
 from bhmc._tiles import Tiles
 from bhmc._walk import walk_concentrations
 from bhmc.likelihoods import Family, Likelihood, resolve
+from bhmc.likelihoods._protocol import slices
 
 SAMPLERS = ("gibbs", "mh", "paper")
 
@@ -34,6 +35,9 @@ _PASSES_PER_TIDY = 16
 # Rows of a start stay where they are for so many rounds, in which what goes with them settles: the
 # first weights are none of the model's, and shared numbers begin at middling values.
 _ROUNDS_OF_START = 5
+
+# NumPy makes wide copies of the labels by which it looks something up: for so many rows at once.
+_ROWS_AT_ONCE = 2**16
 
 # log f of a component that does not exist, whatever the row.
 _NEVER = -1e30
@@ -250,7 +254,10 @@ class Chain:
         return float(
             self._log_base
             + log_f
-            + ws.log_beta[ws.leaf, ws.component].sum()
+            + sum(
+                float(ws.log_beta[ws.leaf[rows], ws.component[rows]].sum())
+                for rows in slices(len(ws.leaf), _ROWS_AT_ONCE)
+            )
             + log_p_tree(sizes, levels, self._rates.alpha)
         )
 
@@ -270,7 +277,8 @@ class Chain:
     def _used(self, tree: _workspace.Compact) -> NDArray[np.bool_]:
         """(n_nodes, K) whether a datum under the node is in the component."""
         used = np.zeros((len(tree.parents), tree.log_weights.shape[1] - 1), dtype=bool)
-        used[tree.leaf, tree.component] = True
+        for rows in slices(len(tree.leaf), _ROWS_AT_ONCE):
+            used[tree.leaf[rows], tree.component[rows]] = True
         for z in range(len(tree.parents) - 1, 0, -1):  # children come after their parents
             used[tree.parents[z]] |= used[z]
         return used

@@ -14,11 +14,11 @@ from bhmc._checks import check_choice, check_whole
 from bhmc.draws import Draws, Partition
 
 # Draws that are compared with each other; more hardly change which is nearest to all.
-_MOST_COMPARED = 64
+_MOST_COMPARED, _MOST_COMPARED_ROWS = 64, 2**21
 
-# Entries of co-clustering computed at once, and given at once.
+# Shares of co-clustering given at once; labels and shares worked on at once.
 _MOST_ENTRIES = 2**26
-_BLOCK_ENTRIES = 2**20
+_BLOCK_ENTRIES = 2**19
 
 
 def nearest_draw(
@@ -28,39 +28,52 @@ def nearest_draw(
 
     The loss is the mean over draws of VI of the components + (1 / L) sum over levels of VI: what
     rows look like counts as much as where they are. The candidate with the least is the Bayes
-    estimate among the candidates. At most 64 draws, evenly spaced, take part.
+    estimate among the candidates. At most 64 draws, evenly spaced, take part; fewer where rows are
+    many.
     """
-    others = [draws[i] for i in _evenly(len(draws))]
+    most = int(np.clip(_MOST_COMPARED_ROWS // len(draws[0].leaf), 4, _MOST_COMPARED))
+    others = [draws[i] for i in _evenly(len(draws), most)]
     total = np.zeros(len(candidates))
     for level in (None, *range(1, n_levels + 1)):
-        ours = [_labels(one, level, n_levels) for one in candidates]
         weight = 1.0 if level is None else 1.0 / n_levels
-        total += weight * expected_vi(ours, [_labels(one, level, n_levels) for one in others])
+        theirs = [_labels(one, level, n_levels) for one in others]
+        for i, candidate in enumerate(candidates):
+            ours = _labels(candidate, level, n_levels)
+            total[i] += weight * expected_vi([ours], theirs)[0]
     return int(total.argmin()), total
 
 
 def expected_vi(candidates: Sequence[NDArray], draws: Sequence[NDArray]) -> NDArray[np.float64]:
     """(candidates,) mean variation of information of each to the draws; all are labels (n,)."""
-    n, widths = len(draws[0]), [int(one.max()) + 1 for one in draws]
-    # All draws side by side, so that one count serves a candidate.
-    codes = np.stack(draws).astype(np.int64)
-    entropies = np.array([_entropy(np.bincount(one), n) for one in draws])
+    n = len(draws[0])
+    entropies = [_entropy(np.bincount(one), n) for one in draws]
+    together = max(1, _BLOCK_ENTRIES // n)  # draws that are counted at once
     found = np.empty(len(candidates))
     for i, labels in enumerate(candidates):
-        height = int(labels.max()) + 1
-        first = np.cumsum([0, *(height * width for width in widths)])
-        joint = labels.astype(np.int64) * np.array(widths)[:, None] + codes + first[:-1, None]
-        if first[-1] <= 16 * joint.size:
-            log_counts = _sum_c_log_c(np.bincount(joint.ravel(), minlength=first[-1]), first[:-1])
-        else:  # more cells than rows: count those that occur
-            cells, counts = np.unique(joint, return_counts=True)
-            log_counts = np.bincount(
-                np.searchsorted(first, cells, "right") - 1, xlogy(counts, counts), len(draws)
-            )
-        joint_entropy = np.log(n) - log_counts / n
+        joint = [
+            _joint_entropies(labels, draws[first : first + together])
+            for first in range(0, len(draws), together)
+        ]
         own = _entropy(np.bincount(labels), n)
-        found[i] = np.mean(2 * joint_entropy - own - entropies)
+        found[i] = np.mean(2 * np.concatenate(joint) - own - entropies)
     return np.maximum(found, 0.0)
+
+
+def _joint_entropies(labels: NDArray, draws: Sequence[NDArray]) -> NDArray[np.float64]:
+    """(draws,) entropy of the shares of rows with the same pair of labels, one count for all."""
+    n, height = len(labels), int(labels.max()) + 1
+    widths = np.array([int(one.max()) + 1 for one in draws])
+    first = np.cumsum([0, *(height * widths)])
+    joint = labels.astype(np.int64) * widths[:, None] + first[:-1, None]
+    joint += np.stack(draws)
+    if first[-1] <= 16 * joint.size:
+        counts = np.bincount(joint.ravel(), minlength=first[-1])
+        sums = np.add.reduceat(xlogy(counts, counts), first[:-1])
+    else:  # more cells than rows: count those that occur
+        cells, counts = np.unique(joint, return_counts=True)
+        draw = np.searchsorted(first, cells, "right") - 1
+        sums = np.bincount(draw, xlogy(counts, counts), len(draws))
+    return np.log(n) - sums / n
 
 
 def node_support(paths: NDArray, draws: Sequence[Partition], n_nodes: int) -> NDArray[np.float64]:
@@ -147,18 +160,13 @@ def _labels(partition: Partition, level: int | None, n_levels: int) -> NDArray:
     return partition.nodes_at(level, n_levels)
 
 
-def _evenly(n: int) -> NDArray[np.int64]:
-    """At most `_MOST_COMPARED` of 0..n-1, evenly spaced."""
-    return np.unique(np.linspace(0, n - 1, min(n, _MOST_COMPARED)).round().astype(np.int64))
+def _evenly(n: int, most: int) -> NDArray[np.int64]:
+    """At most so many of 0..n-1, evenly spaced."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.int64))
 
 
 def _entropy(counts: NDArray, n: int) -> float:
     return float(np.log(n) - xlogy(counts, counts).sum() / n)
-
-
-def _sum_c_log_c(counts: NDArray, first: NDArray) -> NDArray[np.float64]:
-    """Sums of c log c over the runs of cells that begin at `first`."""
-    return np.add.reduceat(xlogy(counts, counts), first)
 
 
 def _sums_of_nodes(draw: Partition, keys: NDArray[np.uint64]) -> NDArray[np.uint64]:

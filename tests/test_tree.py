@@ -3,7 +3,7 @@
 import copy
 import pickle
 import time
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, fields, replace
 
 import numpy as np
 import pytest
@@ -68,6 +68,36 @@ def random_trees(n_trees=12, **changes):
         yield state, Tree.from_state(state)
 
 
+def full_tree(state=None):
+    """The tree of a state, by default the small one, with every optional field filled."""
+    tree = Tree.from_state(state or small_state())
+    rng = np.random.default_rng(3)
+    means = rng.normal(size=(tree.n_components, 3))
+    support = rng.uniform(size=tree.n_nodes)
+    support[0] = 1
+    return replace(
+        tree,
+        support=support,
+        names=np.array([f"item {i}" for i in range(len(tree.paths))]),
+        feature_names=np.array(["wings", "legs", "tail"]),
+        component_means=means,
+        feature_means=means[tree.components].mean(axis=0),
+        feature_scales=np.array([1.0, 2.0, 0.5]),
+        merged=np.ones(tree.n_nodes, dtype=np.int64),
+    )
+
+
+def assert_same(one, other):
+    """All fields are equal, value by value and in type."""
+    for field in fields(Tree):
+        mine, its = getattr(one, field.name), getattr(other, field.name)
+        assert type(mine) is type(its), field.name
+        np.testing.assert_array_equal(mine, its, err_msg=field.name)
+        if isinstance(mine, np.ndarray):
+            assert mine.dtype == its.dtype, field.name
+            assert mine.shape == its.shape, field.name
+
+
 # ---- Arrays ----
 
 
@@ -86,31 +116,35 @@ def test_small_tree_in_numbers():
 
 
 def test_arrays_cannot_be_written_to():
-    tree = Tree.from_state(small_state())
+    tree = full_tree()
     for field in fields(Tree):
-        array = getattr(tree, field.name)
-        with pytest.raises(ValueError, match="read-only"):
-            array[...] = 0
+        value = getattr(tree, field.name)
+        if field.name != "alpha":
+            with pytest.raises(ValueError, match="read-only"):
+                value[...] = 0
         with pytest.raises(FrozenInstanceError):
-            setattr(tree, field.name, array)
+            setattr(tree, field.name, value)
 
 
 @pytest.mark.parametrize(
     "again", [lambda tree: pickle.loads(pickle.dumps(tree)), copy.deepcopy, copy.copy]
 )
 def test_copies_cannot_be_written_to_either(again):
-    tree = Tree.from_state(small_state())
+    tree = full_tree()
+    tree.members(0)  # what is looked up once is not copied along
     twin = again(tree)
+    assert set(vars(twin)) == {field.name for field in fields(Tree)}
+    assert_same(twin, tree)
     for field in fields(Tree):
-        np.testing.assert_array_equal(getattr(twin, field.name), getattr(tree, field.name))
-        assert not getattr(twin, field.name).flags.writeable, field.name
+        if field.name != "alpha":
+            assert not getattr(twin, field.name).flags.writeable, field.name
 
 
 def test_the_state_stays_writable_and_apart():
     """A tree shares no memory with the state it came from."""
     state = small_state()
     tree = Tree.from_state(state)
-    kept = {field.name: getattr(tree, field.name).copy() for field in fields(Tree)}
+    kept = {field.name: copy.copy(getattr(tree, field.name)) for field in fields(Tree)}
     for array in (state.paths, state.components, state.parents, state.log_weights, state.theta):
         array[...] = 0
     for name, array in kept.items():

@@ -12,3 +12,14 @@ def import_pandas(what: str) -> Any:
             f"{what} needs pandas: install it with `pip install bhmc[pandas]`."
         ) from error
     return pandas
+
+
+def import_networkx(what: str) -> Any:
+    """networkx, or a sentence that says how to get it."""
+    try:
+        import networkx
+    except ImportError as error:
+        raise ImportError(
+            f"{what} needs networkx: install it with `pip install bhmc[networkx]`."
+        ) from error
+    return networkx

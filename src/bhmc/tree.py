@@ -1,13 +1,35 @@
-"""`Tree`: a hierarchy as immutable arrays in one id space, printable as text."""
+"""`Tree`: a hierarchy as immutable arrays in one id space, with thin views of it.
+
+The work behind the views is in `bhmc._convert`.
+"""
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._checks import check_whole
+from bhmc._checks import check_choice, check_whole
+from bhmc._convert.as_json import fields_from_json, to_json
+from bhmc._convert.checks import check_node, check_share, known_support, names_or_own
+from bhmc._convert.cuts import cut_into, cut_supported, pruned_fields
+from bhmc._convert.graph import graph
+from bhmc._convert.index import (
+    Counts,
+    Index,
+    build_index,
+    count_components,
+    inverse,
+    order_nodes,
+)
+from bhmc._convert.linkage import linkage
+from bhmc._convert.newick import newick
+from bhmc._convert.table import feature_name, node_table, top_features
+from bhmc._convert.text import Style, tree_lines
+from bhmc._extras import import_pandas
 from bhmc._state import State
 
 
@@ -49,12 +71,18 @@ class Tree:
     """(d,) mean of all data."""
     feature_scales: NDArray[np.float64] | None = None
     """(d,) standard deviation of all data, 1 where a column is constant."""
+    merged: NDArray[np.int64] | None = None
+    """(n_nodes,) how many nodes `prune` has put together in each; None: the tree is not pruned."""
 
     def __post_init__(self):
         for one in fields(self):
             value = getattr(self, one.name)
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was looked up already can be looked up again.
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def __setstate__(self, state):
         # NumPy forgets the flag when it pickles or copies an array.
@@ -64,9 +92,9 @@ class Tree:
     @classmethod
     def from_state(cls, state: State) -> "Tree":
         """The tree of a draw, with ids and component numbers put in order of size."""
-        nodes = _ordered_nodes(state)
+        nodes = order_nodes(state.paths, state.parents, state.levels, state.sizes)
         components = _ordered_components(state)
-        new_id, new_label = _inverse(nodes), _inverse(components)
+        new_id, new_label = inverse(nodes), inverse(components)
         parents = np.array([-1, *new_id[state.parents[nodes[1:]]]], dtype=np.int64)
         columns = np.append(components, state.n_components)
         return cls(
@@ -109,26 +137,227 @@ class Tree:
         first = np.searchsorted(self.levels, level)
         return self.paths[:, level] - np.int32(first)
 
-    def to_text(self, names: Iterable | None = None, *, max_names: int = 8) -> str:
+    # ---- Looking up ----
+
+    @cached_property
+    def _index(self) -> Index:
+        return build_index(self)
+
+    @cached_property
+    def _counts(self) -> Counts:
+        return count_components(self)
+
+    def children(self, node: int) -> NDArray[np.int64]:
+        """Ids of the node's children, largest first; none for a leaf."""
+        return self._index.children_of(check_node(self, node)).copy()
+
+    def ancestors(self, node: int) -> NDArray[np.int64]:
+        """Ids of the nodes above, from the root down to the parent; none for the root."""
+        above = [check_node(self, node)]
+        while above[-1]:
+            above.append(int(self.parents[above[-1]]))
+        return np.array(above[:0:-1], dtype=np.int64)
+
+    def members(self, node: int) -> NDArray[np.int64]:
+        """Rows of the data under the node, in order."""
+        start = self._index.first_row[check_node(self, node)]
+        return np.sort(self._index.rows[start : start + self.sizes[node]])
+
+    def top_features(self, node: int, n: int = 3) -> list[tuple[str, float]]:
+        """The n features in which a node differs most from all data, with the differences.
+
+        A difference is that of the node's mean from the mean of all data, in standard deviations of
+        all data. The node's mean is that of its components, by how many of its data each holds: two
+        nodes with the same components look the same here. Features without a name are x0, x1, ...
+        """
+        node, n = check_node(self, node), check_whole(n, "n", 1)
+        columns, z = top_features(self, np.array([node]), n)
+        return [
+            (feature_name(self, j), value)
+            for j, value in zip(columns[0].tolist(), z[0].tolist(), strict=True)
+        ]
+
+    # ---- Tables ----
+
+    def nodes(self, n_features: int = 3) -> dict[str, NDArray]:
+        """The nodes as columns of a table, in order of id; `to_frame` gives the same as a frame.
+
+        Parameters
+        ----------
+        n_features : int, default=3
+            Features named in the column `features`, see `top_features`.
+
+        Returns
+        -------
+        dict of arrays of length n_nodes
+            `id`, `parent` (-1 for the root), `level`, `size`, `support` (NaN where not known),
+            `n_components` (of its members), `main_component` (that of most members), `main_share`
+            (its share of them), `features` (such as "feathers +2.1, eggs +1.0"; empty where the
+            tree does not carry means) and, for a pruned tree, `merged`.
+        """
+        return node_table(self, check_whole(n_features, "n_features", 0))
+
+    def to_frame(self, n_features: int = 3) -> Any:
+        """`nodes` as a pandas DataFrame, a row for each node."""
+        pandas = import_pandas("to_frame")
+        return pandas.DataFrame(self.nodes(n_features))
+
+    # ---- Cuts and smaller trees ----
+
+    def cut(
+        self, n_clusters: int | None = None, *, min_support: float | None = None
+    ) -> NDArray[np.int32]:
+        """A flat clustering, cut from the tree by a number of clusters or by support.
+
+        Parameters
+        ----------
+        n_clusters : int, optional
+            Clusters wanted. From the root down nodes are split into their children: nodes of an
+            upper level before those below, of one level the largest first, of equals the first.
+            (An only child is stepped through, so a level is that of the node that branches.) A
+            split into several may pass `n_clusters`; it is left out, the next that fits is made. So
+            there may be fewer clusters than wanted, never more.
+        min_support : float, optional
+            A datum belongs to the deepest node of its path such that this node and all above it
+            have at least this support. Data of children with less stay behind in a cluster of the
+            parent.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels 0, 1, ... in the order of the tree: clusters of one branch are neighbours.
+        """
+        if (n_clusters is None) == (min_support is None):
+            raise ValueError("cut takes n_clusters or min_support: give one of them.")
+        if min_support is None:
+            return cut_into(self, check_whole(n_clusters, "n_clusters", 1))
+        support = known_support(self, "min_support")
+        return cut_supported(self, support, check_share(min_support, "min_support"))
+
+    def prune(self, min_size: int) -> "Tree":
+        """A smaller tree, in which small siblings are put together as one rest node.
+
+        All children of a node that hold fewer than `min_size` data become one child, the rest, and
+        what was below them one chain down to the leaves. (A small child without small siblings
+        keeps its data, and becomes a chain.) So every datum keeps a path of `n_levels` steps, and
+        nodes of at least `min_size` data keep theirs. A rest may hold fewer. Nodes are numbered
+        anew, in order of size.
+
+        A rest has the mean of its nodes' weights, by their sizes; its support is not known (NaN).
+        `merged` of the new tree counts the nodes of this one in each node.
+        """
+        return replace(self, **pruned_fields(self, check_whole(min_size, "min_size", 1)))
+
+    # ---- Text and exchange ----
+
+    def to_text(
+        self,
+        names: Iterable | None = None,
+        *,
+        max_names: int = 8,
+        max_depth: int | None = None,
+        min_size: int = 1,
+        min_support: float | None = None,
+        features: int = 0,
+    ) -> str:
         """The tree as lines of text, a node a line.
 
-        `[5 > 14] 58 (c0: 43, c4: 15)` is node 5 with its only child 14: 58 data, 43 of them in
-        component 0 and 15 in component 4. Node numbers are those of `paths`; lines with more
-        than five components end in `...`.
+        `[5 > 14] 58, 82 % (c0: 43, c4: 15)` is node 5 with its only child 14: 58 data, 43 of them
+        in component 0 and 15 in component 4; 82 % of the draws have a node of exactly these data
+        (said where it is known). Node numbers are those of `paths`; lines with more than five
+        components end in `...`. Children that are not shown are counted, as in
+        `… 12 smaller nodes, 40 data`.
 
         Parameters
         ----------
         names : iterable of length n, optional
-            What to call each datum; given, every leaf lists its members.
+            What to call each datum, by default `self.names`; given, every leaf lists its members,
+            and so does a node none of whose children are shown.
         max_names : int, default=8
-            Members listed in a leaf before the rest are counted.
+            Members listed in a line before the rest are counted.
+        max_depth : int, optional
+            The last level shown.
+        min_size : int, default=1
+            Nodes with fewer data are not shown.
+        min_support : float, optional
+            Nodes with less support are not shown, nor is anything below them.
+        features : int, default=0
+            Features named in a line, as in `{feathers +2.1, eggs +1.0}`; see `top_features`.
         """
-        max_names = check_whole(max_names, "max_names", 0)
-        if names is not None:
-            names = list(names)  # by position, whatever index a frame's column has
-            if len(names) != len(self.paths):
-                raise ValueError(f"names must hold {len(self.paths)} names, got {len(names)}.")
-        return "\n".join(_lines(self, names, max_names))
+        if max_depth is None:
+            max_depth = self.n_levels
+        if min_support is not None:
+            known_support(self, "min_support")
+            min_support = check_share(min_support, "min_support")
+        style = Style(
+            names=names_or_own(self, names),
+            max_names=check_whole(max_names, "max_names", 0),
+            max_depth=check_whole(max_depth, "max_depth", 0),
+            min_size=check_whole(min_size, "min_size", 1),
+            min_support=min_support,
+            features=check_whole(features, "features", 0),
+        )
+        return "\n".join(tree_lines(self, style))
+
+    def to_newick(
+        self,
+        names: Iterable | None = None,
+        *,
+        lengths: bool = True,
+        labels: str = "id",
+        items: bool = True,
+    ) -> str:
+        """The tree in the Newick format, for programs that draw or compare phylogenies.
+
+        Parameters
+        ----------
+        names : iterable of length n, optional
+            What to call each datum, by default `self.names`, else the row's number. Names are
+            quoted where the format wants it.
+        lengths : bool, default=True
+            Whether to write the length of a branch: 1 from one level to the next.
+        labels : {"id", "support", "none"}, default="id"
+            What nodes are called: `n5` for node 5 (a bare number would be read as a support), or
+            their support from 0 to 1.
+        items : bool, default=True
+            Whether the data are tips below their leaves; otherwise the leaves `n5` are the tips.
+        """
+        labels = check_choice(labels, "labels", ("id", "support", "none"))
+        names = names_or_own(self, names)
+        return newick(self, names, lengths=lengths, labels=labels, items=items)
+
+    def to_linkage(self) -> NDArray[np.float64]:
+        """(n - 1, 4) linkage matrix for `scipy.cluster.hierarchy`, over the data.
+
+        Data of one leaf merge at height 1, leaves of one parent at height 2, and so on: nodes of
+        level l at height `n_levels + 1 - l`. A split into several is a run of merges at one height.
+        So `fcluster(Z, n_levels + 1.5 - l, "distance")` gives the clusters of `labels_at(l)`, and
+        `dendrogram(Z)` draws the data in the order of the tree.
+        """
+        return linkage(self)
+
+    def to_networkx(self, *, items: bool = False, n_features: int = 3) -> Any:
+        """A `networkx.DiGraph` with an edge from every parent to its child.
+
+        Nodes are the ids, with the columns of `nodes` as attributes; support and features are left
+        out where they are not known. With `items` every datum i is a node "item i" under its leaf,
+        with attributes `row`, `name` and `component`. The attribute `kind` is "node" or "item".
+        """
+        n_features = check_whole(n_features, "n_features", 0)
+        return graph(self, items=items, n_features=n_features)
+
+    def to_json(self) -> str:
+        """All of the tree as JSON: an object with a list for every array; see `from_json`.
+
+        NaN and infinite numbers are the texts "NaN", "Infinity" and "-Infinity", as JSON has none.
+        Names that are neither text nor numbers become text.
+        """
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Tree":
+        """The tree that `to_json` wrote."""
+        return cls(**fields_from_json(cls, text))
 
     def save(self, path: str | os.PathLike) -> None:
         """Save in one file, whole or not at all (docs/file-format.md)."""
@@ -153,23 +382,6 @@ class Tree:
         )
 
 
-def _ordered_nodes(state: State) -> NDArray[np.int64]:
-    """Old ids in their new order: by level, then by parent, larger first, then first member."""
-    levels, sizes = state.levels, state.sizes
-    first_member = np.full(len(state.parents), len(state.paths))
-    for level in range(state.n_levels + 1):
-        np.minimum.at(first_member, state.paths[:, level], np.arange(len(state.paths)))
-    rank = np.zeros(len(state.parents), dtype=np.int64)
-    order = [np.zeros(1, dtype=np.int64)]
-    for level in range(1, state.n_levels + 1):
-        nodes = np.flatnonzero(levels == level)
-        keys = (first_member[nodes], -sizes[nodes], rank[state.parents[nodes]])
-        nodes = nodes[np.lexsort(keys)]
-        rank[nodes] = np.arange(len(nodes))
-        order.append(nodes)
-    return np.concatenate(order)
-
-
 def _ordered_components(state: State) -> NDArray[np.int64]:
     """Old component numbers, largest component first; ties by first member, empty ones last."""
     k = state.n_components
@@ -177,53 +389,3 @@ def _ordered_components(state: State) -> NDArray[np.int64]:
     first_member = np.full(k, len(state.components))
     np.minimum.at(first_member, state.components, np.arange(len(state.components)))
     return np.lexsort((first_member, -sizes))
-
-
-def _inverse(order: NDArray[np.int64]) -> NDArray[np.int32]:
-    inverse = np.empty(len(order), dtype=np.int32)  # a label for each of many rows: half the memory
-    inverse[order] = np.arange(len(order))
-    return inverse
-
-
-def _lines(tree: Tree, names: Sequence | None, max_names: int) -> list[str]:
-    """Depth first without recursion: a deep tree must not end in a RecursionError."""
-    children = [[] for _ in range(tree.n_nodes)]
-    for node in range(tree.n_nodes - 1, 0, -1):  # backwards, so that popping gives id order
-        children[tree.parents[node]].append(node)
-    lines = []
-    stack = [(0, "", "")]
-    while stack:
-        node, lead, indent = stack.pop()
-        chain = [node]
-        while len(children[chain[-1]]) == 1:
-            chain.append(children[chain[-1]][0])
-        below = children[chain[-1]]
-        lines.append(lead + _describe(tree, chain, names, max_names))
-        for i, child in enumerate(below):  # the first of `below` is printed last
-            last = i == 0
-            stack.append(
-                (
-                    child,
-                    indent + ("└── " if last else "├── "),
-                    indent + ("    " if last else "│   "),
-                )
-            )
-    return lines
-
-
-def _describe(tree: Tree, chain: list[int], names: Sequence | None, max_names: int) -> str:
-    """One node, or a chain of single children, in words."""
-    members = np.flatnonzero(tree.paths[:, tree.levels[chain[0]]] == chain[0])
-    labels, counts = np.unique(tree.components[members], return_counts=True)
-    order = np.lexsort((labels, -counts))
-    parts = ", ".join(f"c{labels[i]}: {counts[i]}" for i in order[:5])
-    more = ", ..." if len(labels) > 5 else ""
-    title = " > ".join("root" if node == 0 else str(node) for node in chain)
-    title = title if chain == [0] else f"[{title}]"
-    text = f"{title} {len(members)} ({parts}{more})"
-    if names is None or tree.levels[chain[-1]] < tree.n_levels:
-        return text
-    listed = ", ".join(str(names[i]) for i in members[:max_names])
-    if len(members) <= max_names:
-        return f"{text} {listed}"
-    return f"{text} {listed} and {len(members) - max_names} more" if listed else text

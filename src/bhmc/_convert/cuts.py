@@ -1,0 +1,135 @@
+"""Flat clusterings cut from a tree, and smaller trees."""
+
+from __future__ import annotations
+
+import heapq
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bhmc._convert.index import inverse, order_nodes
+
+if TYPE_CHECKING:
+    from bhmc.tree import Tree
+
+
+def cut_into(tree: Tree, n_clusters: int) -> NDArray[np.int32]:
+    """Labels of a cut into at most `n_clusters` nodes; see `Tree.cut`."""
+    index = tree._index
+    n_children = np.diff(index.first_child)
+    splits: list[tuple[int, int, int]] = []
+    clusters: list[int] = []
+
+    def consider(node: int) -> None:
+        """Put the node in the queue of splits, where it branches at all."""
+        while n_children[node] == 1:  # an only child holds the same rows
+            node = int(index.children_of(node)[0])
+        if n_children[node]:
+            heapq.heappush(splits, (int(tree.levels[node]), -int(tree.sizes[node]), node))
+        else:
+            clusters.append(node)
+
+    consider(0)
+    n = 1
+    while splits and n < n_clusters:
+        node = heapq.heappop(splits)[-1]
+        if n + n_children[node] - 1 > n_clusters:
+            clusters.append(node)
+            continue
+        n += int(n_children[node]) - 1
+        for child in index.children_of(node):
+            consider(int(child))
+    clusters += [node for *_, node in splits]
+
+    nodes = np.array(clusters)
+    nodes = nodes[np.argsort(index.first_row[nodes])]
+    labels = np.empty(len(tree.paths), dtype=np.int32)
+    labels[index.rows] = np.repeat(np.arange(len(nodes)), tree.sizes[nodes])
+    return labels
+
+
+def cut_supported(
+    tree: Tree, support: NDArray[np.float64], min_support: float
+) -> NDArray[np.int32]:
+    """Labels by the deepest node of each row with support all the way; see `Tree.cut`."""
+    enough = support >= min_support
+    enough[0] = True  # every draw has all data at its root
+    depth = np.logical_and.accumulate(enough[tree.paths], axis=1).sum(axis=1) - 1
+    deepest = np.take_along_axis(tree.paths, depth[:, None], axis=1)[:, 0]
+    nodes, labels = np.unique(deepest, return_inverse=True)
+    order = np.lexsort((tree.levels[nodes], tree._index.first_row[nodes]))
+    return inverse(order)[labels]
+
+
+def pruned_fields(tree: Tree, min_size: int) -> dict[str, Any]:
+    """The fields of `tree` that change where small siblings are put together; see `Tree.prune`."""
+    group = _groups(tree, min_size)
+    n_groups = int(group.max()) + 1
+    sizes = _sums(group, tree.sizes, n_groups)
+    levels = np.empty(n_groups, dtype=np.int64)
+    levels[group] = tree.levels
+    parents = np.full(n_groups, -1, dtype=np.int64)
+    parents[group[1:]] = group[tree.parents[1:]]
+    paths = group[tree.paths]
+    order = order_nodes(paths, parents, levels, sizes)
+    new_id = inverse(order)
+
+    merged = np.ones(tree.n_nodes, dtype=np.int64) if tree.merged is None else tree.merged
+    changed: dict[str, Any] = {
+        "parents": np.append(-1, new_id[parents[order[1:]]]).astype(np.int64),
+        "levels": levels[order],
+        "sizes": sizes[order],
+        "weights": _mean_weights(tree, group, sizes)[order],
+        "paths": new_id[paths],
+        "merged": _sums(group, merged, n_groups)[order],
+    }
+    if tree.support is not None:
+        kept = np.full(n_groups, np.nan)
+        same = tree.sizes == sizes[group]
+        kept[group[same]] = tree.support[same]
+        changed["support"] = _handed_down(kept[order], changed)
+    return changed
+
+
+def _groups(tree: Tree, min_size: int) -> NDArray[np.int64]:
+    """(n_nodes,) which nodes become one: 0, 1, ... in order of level, the root 0."""
+    group = np.zeros(tree.n_nodes, dtype=np.int64)
+    ends = np.searchsorted(tree.levels, np.arange(1, tree.n_levels + 2))
+    n_groups = 1
+    for start, end in pairwise(ends):
+        nodes = np.arange(start, end)
+        small = tree.sizes[nodes] < min_size
+        # Small siblings share a key. Children of a rest are all small, so a rest is a chain below.
+        keys = np.where(small, -1 - group[tree.parents[nodes]], nodes)
+        kinds, labels = np.unique(keys, return_inverse=True)
+        group[nodes] = n_groups + labels
+        n_groups += len(kinds)
+    return group
+
+
+def _sums(group: NDArray, values: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
+    sums = np.zeros(n_groups, dtype=np.int64)
+    np.add.at(sums, group, values)
+    return sums
+
+
+def _mean_weights(tree: Tree, group: NDArray, sizes: NDArray) -> NDArray[np.float64]:
+    """Weights of a rest: what its rows have on average, the mean of its nodes' by their sizes."""
+    weights = np.zeros((len(sizes), tree.weights.shape[1]))
+    share = tree.sizes / sizes[group]  # exactly 1 where a node stays as it was
+    np.add.at(weights, group, tree.weights * share[:, None])
+    return weights
+
+
+def _handed_down(support: NDArray[np.float64], tree: dict[str, Any]) -> NDArray[np.float64]:
+    """Support of nodes that kept their members; an only child has that of its parent.
+
+    A rest keeps NaN: no draw was asked about its members.
+    """
+    sizes, parents = tree["sizes"], tree["parents"]
+    only = np.flatnonzero(np.isnan(support[1:]) & (sizes[1:] == sizes[parents[1:]])) + 1
+    for node in only.tolist():  # in order of level, so that a chain is handed down step by step
+        support[node] = support[parents[node]]
+    return support

@@ -1,4 +1,4 @@
-"""`Tree`: immutable arrays in one id space, and its text."""
+"""`Tree`: immutable arrays in one id space, what is looked up in them, and its text."""
 
 import copy
 import pickle
@@ -8,95 +8,19 @@ from dataclasses import FrozenInstanceError, fields, replace
 import numpy as np
 import pytest
 
-import bhmc
-from bhmc import Hyper, State, Tree
+from bhmc import Tree
 from bhmc._state import check_state
-
-HYPER = Hyper(0.8, 1.0, 1.0)
-
-
-def state_of(paths, components, parents, hyper=HYPER, n_components=None):
-    """A state with equal weights, for tests that look at its shape only."""
-    components = np.asarray(components)
-    k = n_components or components.max() + 1
-    log_weights = np.full((len(parents), k + 1), -np.log(k + 1))
-    if n_components:
-        log_weights[:] = -np.log(k)
-        log_weights[:, -1] = -np.inf
-    state = State(
-        paths=np.asarray(paths),
-        components=components,
-        parents=np.asarray(parents),
-        log_weights=log_weights,
-        theta=np.arange(k, dtype=float)[:, None],
-        hyper=hyper._replace(n_components=n_components),
-    )
-    check_state(state)
-    return state
-
-
-def small_state():
-    """Seven data. Node 1 (2 data) comes before node 2 (5 data), and component 0 is the smallest."""
-    return state_of(
-        paths=[
-            [0, 2, 4],
-            [0, 1, 3],
-            [0, 2, 5],
-            [0, 2, 5],
-            [0, 1, 3],
-            [0, 2, 5],
-            [0, 2, 6],
-        ],
-        components=[1, 0, 2, 2, 1, 2, 2],
-        parents=[-1, 0, 0, 1, 2, 2, 2],
-    )
-
-
-def random_trees(n_trees=12, **changes):
-    """Trees of random prior draws, with their states."""
-    for seed in range(n_trees):
-        rng = np.random.default_rng(seed)
-        state, _ = bhmc.sample_prior(
-            int(rng.integers(1, 60)),
-            n_levels=int(rng.integers(1, 6)),
-            hyper=Hyper(*rng.gamma(1.0, 2.0, size=3) + 0.05),
-            likelihood="gaussian",
-            rng=rng,
-            n_features=2,
-            **changes,
-        )
-        yield state, Tree.from_state(state)
-
-
-def full_tree(state=None):
-    """The tree of a state, by default the small one, with every optional field filled."""
-    tree = Tree.from_state(state or small_state())
-    rng = np.random.default_rng(3)
-    means = rng.normal(size=(tree.n_components, 3))
-    support = rng.uniform(size=tree.n_nodes)
-    support[0] = 1
-    return replace(
-        tree,
-        support=support,
-        names=np.array([f"item {i}" for i in range(len(tree.paths))]),
-        feature_names=np.array(["wings", "legs", "tail"]),
-        component_means=means,
-        feature_means=means[tree.components].mean(axis=0),
-        feature_scales=np.array([1.0, 2.0, 0.5]),
-        merged=np.ones(tree.n_nodes, dtype=np.int64),
-    )
-
-
-def assert_same(one, other):
-    """All fields are equal, value by value and in type."""
-    for field in fields(Tree):
-        mine, its = getattr(one, field.name), getattr(other, field.name)
-        assert type(mine) is type(its), field.name
-        np.testing.assert_array_equal(mine, its, err_msg=field.name)
-        if isinstance(mine, np.ndarray):
-            assert mine.dtype == its.dtype, field.name
-            assert mine.shape == its.shape, field.name
-
+from tests.trees import (
+    assert_same,
+    check_tree,
+    full_random_trees,
+    full_tree,
+    random_trees,
+    rows_under,
+    shuffled,
+    small_state,
+    state_of,
+)
 
 # ---- Arrays ----
 
@@ -152,32 +76,9 @@ def test_the_state_stays_writable_and_apart():
 
 
 @pytest.mark.parametrize("n_components", [None, 4])
-def test_one_id_space(n_components):
+def test_one_id_space_and_order_of_size(n_components):
     for _, tree in random_trees(n_components=n_components):
-        ids = np.arange(tree.n_nodes)
-        assert tree.parents[0] == -1
-        assert (tree.parents[1:] >= 0).all()
-        assert (tree.parents[1:] < ids[1:]).all()
-        assert tree.levels[0] == 0
-        np.testing.assert_array_equal(tree.levels[1:], tree.levels[tree.parents[1:]] + 1)
-        assert (np.diff(tree.levels) >= 0).all()
-        np.testing.assert_array_equal(tree.parents[tree.paths[:, 1:]], tree.paths[:, :-1])
-        np.testing.assert_array_equal(np.unique(tree.paths), ids)
-        np.testing.assert_array_equal(np.bincount(tree.paths.ravel()), tree.sizes)
-        for level in range(tree.n_levels + 1):
-            assert (tree.levels[tree.paths[:, level]] == level).all()
-        assert tree.weights.shape == (tree.n_nodes, tree.n_components + 1)
-        np.testing.assert_allclose(tree.weights.sum(axis=1), 1)
-
-
-@pytest.mark.parametrize("n_components", [None, 4])
-def test_siblings_and_components_are_in_order_of_size(n_components):
-    for _, tree in random_trees(n_components=n_components):
-        for node in range(tree.n_nodes):
-            children = np.flatnonzero(tree.parents == node)
-            assert (np.diff(tree.sizes[children]) <= 0).all()
-            if len(children):  # siblings are next to each other
-                assert children[-1] - children[0] == len(children) - 1
+        check_tree(tree)
         counts = np.bincount(tree.components, minlength=tree.n_components)
         assert (np.diff(counts) <= 0).all()
 
@@ -231,6 +132,238 @@ def test_labels_at():
         for level in range(other.n_levels + 1):
             labels = other.labels_at(level)
             np.testing.assert_array_equal(np.unique(labels), np.arange(labels.max() + 1))
+
+
+# ---- Looking up ----
+
+
+def trees_to_look_up():
+    for tree in full_random_trees():
+        yield tree
+        yield shuffled(tree)
+
+
+def test_members_children_and_ancestors():
+    for tree in trees_to_look_up():
+        for node in range(tree.n_nodes):
+            np.testing.assert_array_equal(tree.members(node), rows_under(tree, node))
+            np.testing.assert_array_equal(tree.children(node), np.flatnonzero(tree.parents == node))
+            path = tree.paths[rows_under(tree, node)[0], : tree.levels[node]]
+            np.testing.assert_array_equal(tree.ancestors(node), path)
+
+
+def test_answers_may_be_written_to():
+    """What a caller does with an answer is the caller's affair."""
+    tree = full_tree()
+    for answer in (tree.members, tree.children):
+        kept = answer(0).copy()
+        answer(0)[:] = 99
+        np.testing.assert_array_equal(answer(0), kept)
+
+
+@pytest.mark.parametrize("what", ["members", "children", "ancestors", "top_features"])
+@pytest.mark.parametrize(("node", "error"), [(7, ValueError), (-1, ValueError), (1.5, TypeError)])
+def test_nodes_that_are_not_there(what, node, error):
+    with pytest.raises(error, match="node must be"):
+        getattr(full_tree(), what)(node)
+
+
+# ---- Cuts ----
+
+
+def slow_cut(tree, n_clusters):
+    """The rule of `cut` in the plainest words: a list of nodes, searched anew for every split."""
+    clusters, refused = [0], set()
+    while True:
+        best = None
+        for node in clusters:
+            bottom = node
+            while len(children := np.flatnonzero(tree.parents == bottom)) == 1:
+                bottom = children[0]
+            if len(children) and node not in refused:
+                key = (tree.levels[bottom], -tree.sizes[bottom], bottom)
+                best = min(best or (key, node, children), (key, node, children), key=lambda b: b[0])
+        if best is None or len(clusters) == n_clusters:
+            break
+        _, node, children = best
+        if len(clusters) - 1 + len(children) > n_clusters:
+            refused.add(node)
+            continue
+        at = clusters.index(node)
+        clusters[at : at + 1] = children.tolist()
+    labels = np.full(len(tree.paths), -1)
+    for label, node in enumerate(clusters):
+        labels[rows_under(tree, node)] = label
+    return labels
+
+
+def test_cut_into_a_number():
+    for tree in trees_to_look_up():
+        for n_clusters in range(1, tree.n_leaves + 3):
+            labels = tree.cut(n_clusters=n_clusters)
+            np.testing.assert_array_equal(labels, slow_cut(tree, n_clusters))
+            assert labels.max() + 1 <= n_clusters
+            assert labels.dtype == np.int32
+
+
+def test_cut_into_as_many_as_a_level_has_is_that_level():
+    for tree in full_random_trees():
+        for level in range(tree.n_levels + 1):
+            labels = tree.labels_at(level)
+            np.testing.assert_array_equal(tree.cut(labels.max() + 1), labels)
+
+
+def test_a_split_that_does_not_fit_is_passed_over():
+    """Node 1 splits into 3, node 2 into 2: for 3 clusters node 1 stays whole, though larger."""
+    state = state_of(
+        paths=[[0, 1, 3], [0, 1, 4], [0, 1, 5], [0, 2, 6], [0, 2, 7]],
+        components=[0] * 5,
+        parents=[-1, 0, 0, 1, 1, 1, 2, 2],
+    )
+    tree = Tree.from_state(state)
+    np.testing.assert_array_equal(tree.cut(1), [0, 0, 0, 0, 0])
+    np.testing.assert_array_equal(tree.cut(2), [0, 0, 0, 1, 1])
+    np.testing.assert_array_equal(tree.cut(3), [0, 0, 0, 1, 2])
+    np.testing.assert_array_equal(tree.cut(4), [0, 1, 2, 3, 3])
+    np.testing.assert_array_equal(tree.cut(5), [0, 1, 2, 3, 4])
+    np.testing.assert_array_equal(tree.cut(50), [0, 1, 2, 3, 4])
+
+
+def test_cut_by_support():
+    """By hand: node 2 lacks support, so its child 6 does not count however sure it is."""
+    support = np.array([1, 0.9, 0.4, 0.8, 0.3, 0.8, 0.99])
+    tree = replace(Tree.from_state(small_state()), support=support)
+    # Deepest nodes with support all the way: rows 2, 3, 5 in node 3; row 6 in node 5; row 0 in 1.
+    np.testing.assert_array_equal(tree.cut(min_support=0.8), [1, 0, 2, 2, 0, 2, 3])
+    np.testing.assert_array_equal(tree.cut(min_support=0.81), [1, 0, 1, 1, 0, 1, 1])
+    np.testing.assert_array_equal(tree.cut(min_support=1), [0] * 7)
+    np.testing.assert_array_equal(tree.cut(min_support=0), tree.labels_at(2))
+
+
+def test_cut_by_support_of_random_trees():
+    for tree in trees_to_look_up():
+        for min_support in (0.0, 0.3, 0.7, 1.0):
+            nodes = np.zeros(len(tree.paths), dtype=int)
+            for row, path in enumerate(tree.paths):
+                for node in path[1:]:
+                    if tree.support[node] < min_support:
+                        break
+                    nodes[row] = node
+            labels = tree.cut(min_support=min_support)
+            pairs = {(node, label) for node, label in zip(nodes, labels, strict=True)}
+            assert len(pairs) == len(np.unique(nodes)) == labels.max() + 1
+
+
+def test_support_that_is_not_known_is_too_little():
+    tree = replace(full_tree(), support=np.array([np.nan, 0.9, np.nan, 0.9, 0.9, 0.9, 0.9]))
+    np.testing.assert_array_equal(tree.cut(min_support=0.0), [2, 0, 1, 1, 0, 1, 3])
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "words"),
+    [
+        ({}, ValueError, "cut takes n_clusters or min_support: give one of them"),
+        ({"n_clusters": 2, "min_support": 0.5}, ValueError, "give one of them"),
+        ({"n_clusters": 0}, ValueError, "n_clusters must be at least 1, got 0"),
+        ({"n_clusters": 2.0}, TypeError, "n_clusters must be a whole number"),
+        ({"min_support": 82}, ValueError, "min_support must be from 0 to 1, got 82"),
+        ({"min_support": float("nan")}, ValueError, "min_support must be from 0 to 1"),
+        ({"min_support": "high"}, TypeError, "min_support must be a number from 0 to 1"),
+    ],
+)
+def test_cuts_that_are_refused(asked, error, words):
+    with pytest.raises(error, match=words):
+        full_tree().cut(**asked)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda tree: tree.cut(min_support=0.5),
+        lambda tree: tree.to_text(min_support=0.5),
+        lambda tree: tree.to_newick(labels="support"),
+    ],
+)
+def test_support_that_the_tree_does_not_carry(ask):
+    with pytest.raises(
+        ValueError, match="needs the support of the nodes, which this tree does not"
+    ):
+        ask(Tree.from_state(small_state()))
+
+
+# ---- Pruning ----
+
+
+def slow_groups(tree, min_size, level):
+    """What becomes one node: a text for each row, built from the root down."""
+    groups = [""] * len(tree.paths)
+    for below in range(1, level + 1):
+        for row, path in enumerate(tree.paths):
+            node = path[below]
+            groups[row] += f"/{node if tree.sizes[node] >= min_size else 'rest'}"
+    return groups
+
+
+@pytest.mark.parametrize("min_size", [1, 2, 3, 6, 100])
+def test_pruned_trees(min_size):
+    for tree in full_random_trees(20):
+        small = tree.prune(min_size)
+        check_tree(small)
+        assert small.n_levels == tree.n_levels
+        for level in range(tree.n_levels + 1):
+            groups = slow_groups(tree, min_size, level)
+            pairs = set(zip(groups, small.paths[:, level].tolist(), strict=True))
+            assert len(pairs) == len(set(groups)) == (small.levels == level).sum()
+            # Every node of the old tree is counted once, at its own level.
+            assert small.merged[small.levels == level].sum() == (tree.levels == level).sum()
+        for name in ("components", "theta", "names", "component_means", "alpha"):
+            np.testing.assert_array_equal(getattr(small, name), getattr(tree, name))
+        known = {}
+        for node in range(tree.n_nodes):
+            known.setdefault(tuple(tree.members(node)), []).append(tree.support[node])
+        for node in range(small.n_nodes):
+            rows = tree.paths[small.members(node), small.levels[node]]  # the old nodes, row by row
+            np.testing.assert_allclose(small.weights[node], tree.weights[rows].mean(axis=0))
+            assert small.merged[node] == len(np.unique(rows))
+            if small.merged[node] == 1:
+                assert small.support[node] == tree.support[rows[0]]
+            elif tuple(small.members(node)) in known:  # an only child, after pruning
+                assert small.support[node] in known[tuple(small.members(node))]
+            else:
+                assert np.isnan(small.support[node])
+        assert_same(small.prune(min_size), small)
+
+
+def test_pruning_nothing_changes_nothing():
+    for tree in full_random_trees():
+        assert_same(tree.prune(1), tree)
+        assert_same(tree.prune(int(tree.sizes.min())), tree)
+
+
+def test_a_pruned_tree_by_hand():
+    """Nodes 4 and 5 hold a datum each. A second pruning counts what the first put together."""
+    tree = told_tree().prune(2)
+    np.testing.assert_array_equal(tree.parents, [-1, 0, 0, 1, 1, 2])
+    np.testing.assert_array_equal(tree.sizes, [7, 5, 2, 3, 2, 2])
+    np.testing.assert_array_equal(tree.merged, [1, 1, 1, 1, 2, 1])
+    np.testing.assert_array_equal(tree.support, [1, 0.9, 0.4, 0.8, np.nan, 0.4])
+    again = tree.prune(4)
+    np.testing.assert_array_equal(again.sizes, [7, 5, 2, 5, 2])
+    np.testing.assert_array_equal(again.merged, [1, 1, 1, 3, 1])
+    # The one child of node 1 has its members, and so its support.
+    assert again.support[3] == again.support[1] == 0.9
+    text = """\
+root 7 (c0: 4, c1: 2, c2: 1)
+├── [1] 5, 90 % (c0: 4, c1: 1)
+│   ├── [3] 3, 80 % (c0: 3) cat, dog, fox
+│   └── [4] 2, others: 2 nodes (c0: 1, c1: 1) ant, gnu
+└── [2 > 5] 2, 40 % (c1: 1, c2: 1) bee, eel"""
+    assert str(tree) == text
+
+
+def test_min_size_is_checked():
+    with pytest.raises(ValueError, match="min_size must be at least 1, got 0"):
+        full_tree().prune(0)
 
 
 # ---- Text ----
@@ -326,6 +459,110 @@ def test_every_line_of_random_trees():
 def test_repr():
     tree = Tree.from_state(small_state())
     assert repr(tree) == "Tree(7 data, 7 nodes, 4 leaves, 2 levels, 3 components)"
+
+
+SUPPORT = np.array([1, 0.9, 0.4, 0.8, 0.3, 0.826, 0.4])
+
+
+def told_tree():
+    """The small tree with support, names and features in round numbers."""
+    return replace(
+        Tree.from_state(small_state()),
+        support=SUPPORT,
+        names=np.array(NAMES),
+        feature_names=np.array(["wings", "legs"]),
+        component_means=np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 1.1]]),
+        feature_means=np.array([1.0, 1.0]),
+        feature_scales=np.array([0.5, 1.0]),
+    )
+
+
+def test_text_with_support_and_names_of_its_own():
+    assert (
+        str(told_tree())
+        == """\
+root 7 (c0: 4, c1: 2, c2: 1)
+├── [1] 5, 90 % (c0: 4, c1: 1)
+│   ├── [3] 3, 80 % (c0: 3) cat, dog, fox
+│   ├── [4] 1, 30 % (c1: 1) ant
+│   └── [5] 1, 83 % (c0: 1) gnu
+└── [2 > 6] 2, 40 % (c1: 1, c2: 1) bee, eel"""
+    )
+
+
+def test_names_given_come_before_the_tree_s_own():
+    assert "[3] 3, 80 % (c0: 3) 2, 3, 5" in told_tree().to_text(range(7))
+
+
+def test_text_to_a_depth():
+    assert (
+        told_tree().to_text(max_depth=1, max_names=3)
+        == """\
+root 7 (c0: 4, c1: 2, c2: 1)
+├── [1] 5, 90 % (c0: 4, c1: 1) ant, cat, dog and 2 more … 3 deeper nodes
+└── [2] 2, 40 % (c1: 1, c2: 1) bee, eel … 1 deeper node"""
+    )
+    assert Tree.from_state(small_state()).to_text(max_depth=0) == (
+        "root 7 (c0: 4, c1: 2, c2: 1) … 2 deeper nodes"
+    )
+    assert told_tree().to_text(max_depth=2) == told_tree().to_text(max_depth=9) == str(told_tree())
+
+
+def test_text_of_large_nodes_only():
+    assert (
+        told_tree().to_text(min_size=2, max_names=1)
+        == """\
+root 7 (c0: 4, c1: 2, c2: 1)
+├── [1] 5, 90 % (c0: 4, c1: 1)
+│   ├── [3] 3, 80 % (c0: 3) cat and 2 more
+│   └── … 2 smaller nodes, 2 data
+└── [2 > 6] 2, 40 % (c1: 1, c2: 1) bee and 1 more"""
+    )
+    assert (
+        told_tree().to_text(min_size=4, max_names=0)
+        == """\
+root 7 (c0: 4, c1: 2, c2: 1)
+├── [1] 5, 90 % (c0: 4, c1: 1) … 3 smaller nodes
+└── … 1 smaller node, 2 data"""
+    )
+
+
+def test_text_of_supported_nodes_only():
+    assert (
+        told_tree().to_text(min_support=0.5)
+        == """\
+root 7 (c0: 4, c1: 2, c2: 1)
+├── [1] 5, 90 % (c0: 4, c1: 1)
+│   ├── [3] 3, 80 % (c0: 3) cat, dog, fox
+│   ├── [5] 1, 83 % (c0: 1) gnu
+│   └── … 1 less supported node, 1 datum
+└── … 1 less supported node, 2 data"""
+    )
+    text = told_tree().to_text(min_support=0.82, min_size=2)
+    assert "(c0: 4, c1: 1) ant, cat, dog, fox, gnu … 3 smaller or less supported nodes" in text
+
+
+def test_text_with_features():
+    """Node 3 is all of component 0, with mean 0 where all data have 1 ± 0.5. Legs tell nothing."""
+    text = told_tree().to_text(features=2)
+    assert "[3] 3, 80 % (c0: 3) {wings -2.0} cat, dog, fox" in text
+    assert "[2 > 6] 2, 40 % (c1: 1, c2: 1) {wings +4.0, legs +0.1} bee, eel" in text
+    with pytest.raises(ValueError, match="features cannot be described: this tree does not carry"):
+        Tree.from_state(small_state()).to_text(features=1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"max_depth": -1}, "max_depth must be at least 0"),
+        ({"min_size": 0}, "min_size must be at least 1"),
+        ({"min_support": 2}, "min_support must be from 0 to 1"),
+        ({"features": -1}, "features must be at least 0"),
+    ],
+)
+def test_text_that_is_refused(asked, words):
+    with pytest.raises(ValueError, match=words):
+        told_tree().to_text(**asked)
 
 
 # ---- Size ----

@@ -23,9 +23,7 @@ def cut_into(tree: Tree, n_clusters: int) -> NDArray[np.int32]:
     clusters: list[int] = []
 
     def consider(node: int) -> None:
-        """Put the node in the queue of splits, where it branches at all."""
-        while n_children[node] == 1:  # an only child holds the same rows
-            node = int(index.children_of(node)[0])
+        """Put the node in the queue of splits; an only child is a split that always fits."""
         if n_children[node]:
             heapq.heappush(splits, (int(tree.levels[node]), -int(tree.sizes[node]), node))
         else:

@@ -22,7 +22,7 @@ from bhmc._version import __version__
 from bhmc.datasets import load_zoo
 
 # Names shown in a leaf; more would not fit on a line. All of them are in assignments.csv.
-_MAX_NAMES = 5
+_MAX_NAMES = 4
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -139,7 +139,8 @@ def _report(model: BHMC, zoo: Bunch, seconds: float) -> None:
     n_components = draws.n_components
     _say()
     _say("The most likely draw. A line is a node: its number (a > b where b is an only child), its")
-    _say("animals, their components (c0 is the largest), and in a leaf the first of their names.")
+    _say("animals, in how many draws (%) a node has exactly these, their components (c0 is the")
+    _say("largest), and in a leaf the first of their names.")
     _say("Animals of one component are alike; in this model two components in a node need not be.")
     _say()
     _say(_tree_text(model, zoo))

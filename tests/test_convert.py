@@ -375,6 +375,7 @@ def changed(**changes):
         (changed(names=["a"] * 6), "'names' holds 6 entries and should hold 7"),
         (changed(paths=[[0, 1, 6]] * 7), "its paths do not follow its parents"),
         (changed(paths=[[0, 1, 99]] * 7), "its paths do not follow its parents"),
+        (changed(paths=[[1, 3]] * 7), "its paths do not follow its parents"),
         (changed(theta=[[1.0], [1.0, 2.0]]), "'theta' of this JSON is not an array of numbers"),
     ],
 )

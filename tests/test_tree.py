@@ -490,6 +490,13 @@ root 7 (c0: 4, c1: 2, c2: 1)
     )
 
 
+def test_support_that_is_not_known_is_not_told():
+    tree = replace(told_tree(), support=np.array([1, 0.9, 0.4, np.nan, 0.3, 0.8, 0.4]))
+    assert "[3] 3 (c0: 3) cat, dog, fox" in str(tree)
+    assert "[4] 1, 30 % (c1: 1) ant" in str(tree)
+    assert "… 2 less supported nodes, 4 data" in tree.to_text(min_support=0.5)
+
+
 def test_names_given_come_before_the_tree_s_own():
     assert "[3] 3, 80 % (c0: 3) 2, 3, 5" in told_tree().to_text(range(7))
 

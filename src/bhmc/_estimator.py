@@ -157,10 +157,10 @@ class BHMC(CallbackSupport, ClusterMixin, BaseEstimator):
     --------
     >>> import numpy as np
     >>> from bhmc import BHMC
-    >>> X = np.array([[-3.0], [-3.1], [-2.9], [3.0], [3.1], [2.9]])
+    >>> X = np.array([-3.2, -3.1, -3.0, -2.9, -2.8, 2.8, 2.9, 3.0, 3.1, 3.2])[:, None]
     >>> model = BHMC(n_levels=1, random_state=0).fit(X)
     >>> model.component_labels_
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1], dtype=int32)
     """
 
     def __init__(

@@ -20,7 +20,9 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 MAP = (ROOT / "docs" / "model-and-code.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("page", "least"), [("README.md", 10), ("docs/families.md", 8)])
+@pytest.mark.parametrize(
+    ("page", "least"), [("README.md", 10), ("docs/families.md", 8), ("docs/file-format.md", 15)]
+)
 def test_examples_of_pages_run(page, least):
     result = doctest.testfile(str(ROOT / page), module_relative=False)
     assert result.attempted > least

@@ -7,6 +7,7 @@ import stat
 import tracemalloc
 import zipfile
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -351,3 +352,20 @@ def test_draws_that_were_thinned_can_be_saved(tmp_path):
     draws.save(tmp_path / "d")
     assert_same(Draws.load(tmp_path / "d"), draws)
     assert_same(Draws.load(tmp_path / "d"), replace(draws))
+
+
+def test_the_page_reads_packed_arrays_without_bhmc(tmp_path):
+    """The functions in docs/file-format.md give back what `Draws.load` does."""
+    page = Path(__file__).parents[1] / "docs" / "file-format.md"
+    code = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)[0]
+    names = {"np": np, "json": json, "zipfile": zipfile}
+    exec(code, names)
+    for draws in (values.small_draws(), make_draws()):
+        draws.save(tmp_path / "d")
+        wanted = [one.leaf for one in draws.partitions]
+        assert_same(names["leaves_of_kept_draws"](tmp_path / "d"), wanted)
+    matrices = values.ARRAYS["matrices"]
+    write(tmp_path / "m", "checkpoint", matrices)
+    with zipfile.ZipFile(tmp_path / "m") as archive:
+        packed = json.loads(archive.read("header.json"))["value"]
+        assert_same(tuple(names["unpack"](archive, packed)), matrices)

@@ -104,6 +104,22 @@ def test_a_file_with_a_wrong_byte_anywhere(sample, tmp_path):
     assert harmless < len(places) / 2
 
 
+def test_an_archive_compressed_in_another_way(sample, tmp_path):
+    """Fewer ways to decompress are fewer ways to go wrong."""
+    (tmp_path / "x").write_bytes(sample)
+    with zipfile.ZipFile(tmp_path / "x") as old, zipfile.ZipFile(tmp_path / "y", "w", 12) as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name))
+    sentence = "'header.json' in it is compressed in a way that bhmc does not use."
+    assert read_error(tmp_path / "y") == sentence
+
+
+def test_sentences_are_no_essays(tmp_path):
+    write(tmp_path / "x", "checkpoint", {"a": 1.5})
+    edited(tmp_path / "x", lambda header: header.update(value={"$type": "int", "hex": "x" * 9999}))
+    assert len(read_error(tmp_path / "x")) < 300
+
+
 def test_damages_are_said_in_words(sample, tmp_path):
     path = tmp_path / "x"
     data = bytearray(sample)

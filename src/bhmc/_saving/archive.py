@@ -100,8 +100,7 @@ class Archive:
         array = np.empty(shape, dtype, order="F" if fortran else "C")
         with self._archive.open(info) as member:
             head = _read_exactly(member, n_head)
-            _fill(array, member)
-            member.read(1)  # at the end the checksum is compared
+            _fill(array, member)  # with its last byte the checksum is compared
         _check_npy_header(name, head, (shape, fortran, dtype))
         return array
 

@@ -3,9 +3,6 @@
 import contextlib
 from collections.abc import Iterator
 
-# Longer words of errors are cut.
-_MOST_LETTERS = 200
-
 
 class FileFormatError(ValueError):
     """A file is not what it should be; the message says in a sentence in which way."""
@@ -26,6 +23,4 @@ def in_a_sentence(beginning: str) -> Iterator[None]:
         raise FileFormatError(f"{beginning}: it is nested too deep.") from None
     except Exception as error:
         words = (str(error) or type(error).__name__).rstrip(".")
-        if len(words) > _MOST_LETTERS:  # some quote the bytes that they found
-            words = words[:_MOST_LETTERS] + " ..."
         raise FileFormatError(f"{beginning}: {words}.") from error

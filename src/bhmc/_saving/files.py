@@ -27,6 +27,9 @@ _IN_WORDS = {"model": "a model", "draws": "draws", "tree": "a tree", "checkpoint
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
+# A longer sentence about a file is cut.
+_MOST_LETTERS = 300
+
 
 class Contents(NamedTuple):
     """What a file holds before it is decoded; an upgrade takes and returns this."""
@@ -87,7 +90,10 @@ def read(path: str | os.PathLike, kind: str | None = None) -> Any:
             )
         return value
     except FileFormatError as error:
-        raise FileFormatError(f"{os.fspath(path)!r} cannot be read: {error}") from error.__cause__
+        words = str(error)
+        if len(words) > _MOST_LETTERS:  # some quote what they found in the file
+            words = words[:_MOST_LETTERS] + " ..."
+        raise FileFormatError(f"{os.fspath(path)!r} cannot be read: {words}") from error.__cause__
 
 
 def _contents(archive: Archive, kind: str | None) -> tuple[int, Contents]:

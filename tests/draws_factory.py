@@ -28,7 +28,8 @@ def make_draws(
     partitions = [random_partition(n_rows, n_levels, rng) for _ in every]
     kept = np.linspace(0, len(every) - 1, len(every) if keep is None else keep).astype(int)
     index = np.array(every, dtype=np.int64)[kept].reshape(-1, 2)
-    pairs = rng.integers(n_rows, size=(n_pairs, 2))
+    first = rng.integers(n_rows, size=n_pairs)
+    pairs = np.column_stack([first, (first + rng.integers(1, n_rows, size=n_pairs)) % n_rows])
 
     def by_draw(values):
         values = np.array(values)

@@ -23,3 +23,14 @@ def import_networkx(what: str) -> Any:
             f"{what} needs networkx: install it with `pip install bhmc[networkx]`."
         ) from error
     return networkx
+
+
+def import_arviz_base(what: str) -> Any:
+    """The part of ArviZ that holds draws, or a sentence that says how to get it."""
+    try:
+        import arviz_base
+    except ImportError as error:
+        raise ImportError(
+            f"{what} needs ArviZ: install it with `pip install bhmc[arviz]`."
+        ) from error
+    return arviz_base

@@ -217,6 +217,12 @@ class Draws:
 
         return read(path, "draws")
 
+    def to_arviz(self) -> Any:
+        """All of it as a DataTree of ArviZ with named dimensions."""
+        from bhmc._arviz import to_arviz
+
+        return to_arviz(self)
+
     def __repr__(self) -> str:
         kept = len(self.partitions)
         every = "all" if kept == self.n_chains * self.n_draws else f"{kept}"

@@ -1,7 +1,9 @@
 """R-hat and effective sample sizes against ArviZ, what `diagnose` says, and draws in ArviZ."""
 
+import functools
 import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bhmc import diagnostics
 from bhmc._arviz import to_arviz
+from bhmc._mixing import _BLOCK
 from bhmc.diagnostics import diagnose, ess_bulk, ess_tail, mcse_mean, rhat, warn_if_not_converged
 from bhmc.draws import Draws
 from tests.draws_factory import make_draws
@@ -24,6 +27,16 @@ def autoregression(strength, shape, seed):
     n_chains, n_draws, *rest = shape
     noise = rng.normal(size=(n_chains, n_draws + 500, *rest)) * np.sqrt(1 - strength**2)
     return lfilter([1], [1, -strength], noise, axis=1)[:, 500:]
+
+
+@functools.cache
+def _base(n_chains):
+    return make_draws(n_chains=n_chains, n_draws=300)
+
+
+def long_draws(n_chains=2, **replaced):
+    """300 independent draws of each chain, with some arrays put in place of others."""
+    return replace(_base(n_chains), **replaced)
 
 
 def traces(n_chains, n_draws):
@@ -93,8 +106,9 @@ def test_equal_to_arviz(kind, n_chains):
 
 
 def test_many_numbers_at_once_are_each_its_own():
-    columns = list(traces(2, 50).values())
+    columns = list(traces(2, 50).values()) * 10  # more than are measured in one go
     values = np.stack(columns, axis=-1).astype(float).reshape(2, 50, 2, -1)
+    assert len(columns) > 2 * _BLOCK
     for measure in (rhat, ess_bulk, ess_tail, mcse_mean):
         each = np.reshape([measure(column) for column in columns], (2, -1))
         np.testing.assert_allclose(measure(values), each, rtol=1e-12)
@@ -124,8 +138,11 @@ def test_rhat_of_whole_chains_does_not_see_drift():
 
 def test_rhat_of_a_constant_is_not_a_number():
     """There is nothing to compare; ArviZ says the same, with a warning of NumPy's."""
-    assert np.isnan(rhat(np.full((3, 10), 0.1)))
-    assert mcse_mean(np.full((3, 10), 0.1)) == 0
+    for n_chains in range(1, 8):
+        for n_draws in range(4, 60):
+            values = np.full((n_chains, n_draws), 0.1)
+            assert np.isnan(rhat(values))
+            assert mcse_mean(values) == 0
 
 
 @pytest.mark.parametrize("n_chains", [2, 3, 4, 7])
@@ -169,7 +186,7 @@ def row_of(found, name):
 
 
 def test_independent_draws_pass():
-    found = diagnose(make_draws(n_draws=300))
+    found = diagnose(long_draws())
     assert found.converged
     assert found.problems == ()
     assert found.table["ok"].all()
@@ -189,9 +206,9 @@ def test_the_table_has_every_number_and_its_figures():
 
 
 def test_chains_that_disagree_are_reported():
-    draws = make_draws(n_draws=300)
+    draws = long_draws()
     n_components = draws.n_components + np.array([[0], [2]])
-    found = diagnose(make_draws(n_draws=300, n_components=n_components))
+    found = diagnose(long_draws(n_components=n_components))
     assert not found.converged
     assert not row_of(found, "n_components")["ok"]
     (problem,) = found.problems
@@ -201,7 +218,7 @@ def test_chains_that_disagree_are_reported():
 
 def test_chains_that_stand_still_apart_are_reported():
     n_nodes = np.repeat([[5], [9]], 300, axis=1)
-    found = diagnose(make_draws(n_draws=300, n_nodes=n_nodes))
+    found = diagnose(long_draws(n_nodes=n_nodes))
     row = row_of(found, "n_nodes")
     assert row["rhat"] == np.inf
     assert not row["constant"]
@@ -212,8 +229,8 @@ def test_chains_that_stand_still_apart_are_reported():
 
 
 def test_drift_is_told_from_disagreement():
-    log_joint = make_draws(n_draws=300).log_joint + np.linspace(0, 30, 300)
-    found = diagnose(make_draws(n_draws=300, log_joint=log_joint))
+    log_joint = long_draws().log_joint + np.linspace(0, 30, 300)
+    found = diagnose(long_draws(log_joint=log_joint))
     (problem,) = found.problems
     assert problem.startswith("log_joint differs between the halves of a chain (R-hat 1.")
     assert "n_warmup" in problem
@@ -223,7 +240,7 @@ def test_few_effective_draws_are_reported():
     """Slow, but the chains agree: each is the other backwards, and each its own mirror."""
     half = np.sin(np.linspace(0, 3 * np.pi, 150))
     alpha = np.stack([np.concatenate([half, half[::-1]]), np.concatenate([half[::-1], half])])
-    found = diagnose(make_draws(n_draws=300, alpha=alpha))
+    found = diagnose(long_draws(alpha=alpha))
     row = row_of(found, "alpha")
     assert row["rhat"] < 1.01
     (problem,) = found.problems
@@ -232,11 +249,10 @@ def test_few_effective_draws_are_reported():
 
 
 def test_the_worst_comes_first():
-    draws = make_draws(n_draws=300)
+    draws = long_draws()
     apart = np.array([[0.0], [1.0]])
     found = diagnose(
-        make_draws(
-            n_draws=300,
+        long_draws(
             gamma=draws.gamma + 3 * apart,
             alpha=draws.alpha + 12 * apart,
             n_nodes=np.repeat([[5], [9]], 300, axis=1),
@@ -248,14 +264,14 @@ def test_the_worst_comes_first():
 def test_a_pair_is_named_with_its_rows():
     together = np.zeros((2, 300, 4), dtype=bool)
     together[1, :, 2] = True
-    draws = make_draws(n_draws=300, together=together)
+    draws = long_draws(together=together)
     first, second = draws.pairs[2]
     (problem,) = diagnose(draws).problems
     assert problem.startswith(f"together[2] (rows {first} and {second}) never changes")
 
 
 def test_constants_are_not_judged():
-    found = diagnose(make_draws(n_draws=300, gamma=np.full((2, 300), 0.1)))
+    found = diagnose(long_draws(gamma=np.full((2, 300), 0.1)))
     row = row_of(found, "gamma")
     assert found.converged
     assert row["constant"]
@@ -264,15 +280,15 @@ def test_constants_are_not_judged():
 
 
 def test_one_chain_gets_a_remark():
-    found = diagnose(make_draws(n_chains=1, n_draws=300))
+    found = diagnose(long_draws(n_chains=1))
     assert found.converged
     assert any("One chain cannot show" in remark for remark in found.remarks)
-    assert not any("One chain" in remark for remark in diagnose(make_draws(n_draws=300)).remarks)
+    assert not any("One chain" in remark for remark in diagnose(long_draws()).remarks)
 
 
 def test_drift_of_one_chain_is_reported():
-    log_joint = make_draws(n_chains=1, n_draws=300).log_joint + np.linspace(0, 30, 300)
-    found = diagnose(make_draws(n_chains=1, n_draws=300, log_joint=log_joint))
+    log_joint = long_draws(n_chains=1).log_joint + np.linspace(0, 30, 300)
+    found = diagnose(long_draws(n_chains=1, log_joint=log_joint))
     (problem,) = found.problems
     assert problem.startswith("log_joint differs between the halves of a chain")
 
@@ -311,9 +327,9 @@ def test_nothing_that_moves_is_no_convergence():
 
 
 def test_a_number_that_is_not_finite_is_named():
-    log_joint = make_draws(n_draws=300).log_joint.copy()
+    log_joint = long_draws().log_joint.copy()
     log_joint[0, 3] = -np.inf
-    found = diagnose(make_draws(n_draws=300, log_joint=log_joint))
+    found = diagnose(long_draws(log_joint=log_joint))
     (problem,) = found.problems
     assert problem.startswith("log_joint is not a finite number in 1 draw:")
     assert not row_of(found, "log_joint")["ok"]
@@ -325,7 +341,7 @@ def test_no_draws_are_refused():
 
 
 def test_limits_can_be_set():
-    draws = make_draws(n_draws=300)
+    draws = long_draws()
     greatest = np.nanmax(diagnose(draws).table["rhat"])
     assert greatest > 1.001
     assert not diagnose(draws, rhat_limit=1.001).converged
@@ -371,7 +387,7 @@ def test_the_alarm_is_quiet_for_good_chains_and_rings_for_bad_ones():
 
 def test_the_text_is_aligned_and_says_what_is_wrong():
     n_nodes = np.repeat([[5], [9]], 300, axis=1)
-    draws = make_draws(n_draws=300, n_nodes=n_nodes, gamma=np.ones((2, 300)))
+    draws = long_draws(n_nodes=n_nodes, gamma=np.ones((2, 300)))
     head, table, foot = str(diagnose(draws)).split("\n\n")
     assert head == "2 chains x 300 draws: NOT converged"
     titles, *rows = table.splitlines()
@@ -392,8 +408,20 @@ def test_the_text_is_aligned_and_says_what_is_wrong():
     assert all(len(line) <= 88 for line in foot.splitlines())
 
 
+def test_a_long_series_is_shown_by_its_worst():
+    shared = np.random.default_rng(0).normal(size=(2, 300, 40))
+    shared[1, :, [7, 20, 31, 39]] += np.array([[3], [2], [2.5], [1]])
+    shared[:, :, 3] = 1.0
+    draws = long_draws(shared=shared)
+    lines = str(diagnose(draws)).splitlines()
+    shown = [line.split()[0] for line in lines if line.startswith("shared")]
+    assert shown == ["shared[7]", "shared[20]", "shared[31]", "shared:"]
+    assert "shared: 37 more, 1 of them NO" in lines
+    assert sum(line.startswith("together") for line in lines) == 4
+
+
 def test_the_text_of_good_chains():
-    text = str(diagnose(make_draws(n_draws=300)))
+    text = str(diagnose(long_draws()))
     assert text.startswith("2 chains x 300 draws: nothing speaks against convergence\n")
     assert "NO" not in text
     assert str(diagnose(make_draws(n_chains=1, n_draws=1))).startswith("1 chain x 1 draw: NOT")
@@ -401,12 +429,12 @@ def test_the_text_of_good_chains():
 
 def test_repr():
     n_nodes = np.repeat([[5], [9]], 300, axis=1)
-    found = diagnose(make_draws(n_draws=300, n_nodes=n_nodes))
+    found = diagnose(long_draws(n_nodes=n_nodes))
     assert repr(found) == "Diagnostics(17 numbers, 1 not converged)"
 
 
 def test_to_frame():
-    found = diagnose(make_draws(n_draws=300))
+    found = diagnose(long_draws())
     frame = found.to_frame()
     assert list(frame.index) == list(found.table["name"])
     for column, values in found.table.items():
@@ -416,7 +444,7 @@ def test_to_frame():
 
 def test_to_frame_without_pandas(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    found = diagnose(make_draws(n_draws=300))
+    found = diagnose(long_draws())
     assert len(str(found)) > 0
     with pytest.raises(ImportError, match=r"Diagnostics.to_frame needs pandas: .*bhmc\[pandas\]"):
         found.to_frame()
@@ -424,12 +452,12 @@ def test_to_frame_without_pandas(monkeypatch):
 
 def test_one_warning_names_the_worst_few():
     apart = np.array([[0.0], [1.0]])
-    draws = make_draws(n_draws=300)
+    draws = long_draws()
     wrong = {
         name: getattr(draws, name) + scale * apart
         for name, scale in [("alpha", 4), ("gamma0", 5), ("gamma", 9), ("log_joint", 99)]
     }
-    found = diagnose(make_draws(n_draws=300, **wrong))
+    found = diagnose(long_draws(**wrong))
     assert len(found.problems) == 4
     with pytest.warns(ConvergenceWarning) as caught:
         warn_if_not_converged(found)
@@ -443,7 +471,7 @@ def test_one_warning_names_the_worst_few():
 
 
 def test_no_warning_for_good_chains():
-    warn_if_not_converged(diagnose(make_draws(n_draws=300)))  # a warning is an error in this suite
+    warn_if_not_converged(diagnose(long_draws()))  # a warning is an error in this suite
 
 
 def test_all_public_names_exist():
@@ -546,7 +574,7 @@ def test_partitions_that_were_not_all_kept_are_left_out():
 
 def test_without_arviz(monkeypatch):
     monkeypatch.setitem(sys.modules, "arviz_base", None)
-    draws = make_draws(n_draws=300)
+    draws = long_draws()
     assert diagnose(draws).converged
     with pytest.raises(ImportError, match=r"to_arviz needs ArviZ: .*bhmc\[arviz\]"):
         draws.to_arviz()

@@ -28,6 +28,8 @@ Floats = NDArray[np.float64]
 # Halves of fewer draws have no variance.
 _LEAST_DRAWS = 4
 _TAIL = 0.05
+# Numbers measured at once: Fourier transforms take several times the memory of their draws.
+_BLOCK = 64
 
 
 def rhat(values: ArrayLike, *, split: bool = True) -> Floats:
@@ -81,8 +83,11 @@ def _for_each_number(
     array = array.reshape(n_chains, n_draws, -1)
     answers = np.full(array.shape[2], np.nan)
     sound = np.isfinite(array).all(axis=(0, 1))
-    if n_draws >= _LEAST_DRAWS and n_chains >= least_chains and sound.any():
-        answers[sound] = measure(array[:, :, sound])
+    if n_draws >= _LEAST_DRAWS and n_chains >= least_chains:
+        for numbers in np.array_split(
+            np.flatnonzero(sound), np.arange(_BLOCK, sound.sum(), _BLOCK)
+        ):
+            answers[numbers] = measure(array[:, :, numbers])
     return answers.reshape(shape)[()]
 
 
@@ -93,7 +98,10 @@ def _halves(x: Floats) -> Floats:
 
 
 def _normal_scores(x: Floats) -> Floats:
-    """Ranks over all chains, ties at their average, as quantiles of a standard normal."""
+    """Ranks over all chains, ties at their average, as quantiles of a standard normal.
+
+    Those of a constant are 0, without rounding.
+    """
     ranks = rankdata(x.reshape(-1, x.shape[2]), axis=0)
     return ndtri((ranks - 3 / 8) / (len(ranks) + 1 / 4)).reshape(x.shape)
 
@@ -103,14 +111,12 @@ def _folded(x: Floats) -> Floats:
     return np.abs(x - np.median(x, axis=(0, 1)))
 
 
-def _rhat(x: Floats) -> Floats:
-    """Root of the estimated variance over the variance within chains; NaN where nothing varies."""
-    n = x.shape[1]
-    still = _is_constant(x, 1)
+def _rhat(scores: Floats) -> Floats:
+    """Root of the estimated variance over that within chains; NaN where all scores are 0."""
+    n = scores.shape[1]
     # Rounding must not make a chain that stands still vary: only then is R-hat infinite.
-    within = np.where(still, 0.0, x.var(axis=1, ddof=1)).mean(axis=0)
-    between = np.where(still, x[:, 0], x.mean(axis=1)).var(axis=0, ddof=1)
-    between[_is_constant(x, (0, 1))] = 0.0
+    within = np.where(_is_constant(scores, 1), 0.0, scores.var(axis=1, ddof=1)).mean(axis=0)
+    between = scores.mean(axis=1).var(axis=0, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.sqrt((n - 1) / n + between / within)
 

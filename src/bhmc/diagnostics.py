@@ -33,6 +33,8 @@ __all__ = [
 
 # Findings that a warning, or the foot of a table, tells; the table has the rest.
 _SHOWN = 3
+# A family may share numbers by the hundred: of a longer series only the worst are shown.
+_LONG = 12
 _LONGER = "run longer (n_warmup, n_draws)"
 _LONGER_OR_APART = "run longer (n_warmup), or read each chain on its own (draws_.chain(0))"
 _MORE_DRAWS = "raise n_draws"
@@ -217,8 +219,9 @@ def _remarks(table: dict[str, NDArray], n_chains: int) -> Iterator[str]:
     if n_chains == 1:
         yield "One chain cannot show that chains agree: fit with n_chains=2 or more."
     if table["constant"].any() and not table["constant"].all():
-        constants = ", ".join(table["name"][table["constant"]])
-        yield f"The same in all draws, and not judged: {constants}."
+        names = table["name"][table["constant"]]
+        more = f" and {len(names) - _LONG} more" if len(names) > _LONG else ""
+        yield f"The same in all draws, and not judged: {', '.join(names[:_LONG])}{more}."
 
 
 def _with_rows(name: str, pairs: NDArray[np.int64]) -> str:
@@ -242,15 +245,28 @@ def _lines(table: dict[str, NDArray]) -> Iterator[str]:
     """The table as lines of text: names to the left, numbers to the right."""
     width = max(len("number"), *(len(name) for name in table["name"]))
     yield f"{'number':{width}}  {'mean':>10}  {'sd':>9}  {'R-hat':>6}  ESS bulk  ESS tail  ok"
-    for i, name in enumerate(table["name"]):
-        mean, sd = f"{table['mean'][i]:.4g}", f"{table['sd'][i]:.3g}"
-        if table["constant"][i]:
-            figures = f"{'-':>6}  {'-':>8}  {'-':>8}  -"
-        else:
-            bulk, tail = (f"{table[column][i]:.0f}" for column in ("ess_bulk", "ess_tail"))
-            verdict = "ok" if table["ok"][i] else "NO"
-            figures = f"{_short(table['rhat'][i]):>6}  {bulk:>8}  {tail:>8}  {verdict}"
-        yield f"{name:{width}}  {mean:>10}  {sd:>9}  {figures}"
+    series = [name.partition("[")[0] for name in table["name"]]
+    for name in dict.fromkeys(series):
+        rows = np.flatnonzero([name == one for one in series])
+        # The highest R-hat first; those without one (NaN) are sorted last.
+        shown = (
+            rows if len(rows) <= _LONG else np.sort(rows[np.argsort(-table["rhat"][rows])[:_SHOWN]])
+        )
+        yield from (_line(table, i, width) for i in shown.tolist())
+        if len(rows) > len(shown):
+            failed = int((~table["ok"][np.setdiff1d(rows, shown)]).sum())
+            yield f"{name}: {len(rows) - len(shown)} more, {failed} of them NO"
+
+
+def _line(table: dict[str, NDArray], i: int, width: int) -> str:
+    mean, sd = f"{table['mean'][i]:.4g}", f"{table['sd'][i]:.3g}"
+    if table["constant"][i]:
+        figures = f"{'-':>6}  {'-':>8}  {'-':>8}  -"
+    else:
+        bulk, tail = (f"{table[column][i]:.0f}" for column in ("ess_bulk", "ess_tail"))
+        verdict = "ok" if table["ok"][i] else "NO"
+        figures = f"{_short(table['rhat'][i]):>6}  {bulk:>8}  {tail:>8}  {verdict}"
+    return f"{table['name'][i]:{width}}  {mean:>10}  {sd:>9}  {figures}"
 
 
 def _short(value: float) -> str:

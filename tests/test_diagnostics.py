@@ -159,6 +159,7 @@ def test_no_answer_from_three_draws_or_from_what_is_not_finite():
     rng = np.random.default_rng(0)
     for measure in (rhat, ess_bulk, ess_tail, mcse_mean):
         assert np.isnan(measure(rng.normal(size=(2, 3))))
+        assert np.isnan(measure(np.full((2, 20), np.nan)))
         values = rng.normal(size=(2, 20, 3))
         values[0, 3, 0], values[1, 0, 1] = np.nan, -np.inf
         found = measure(values)
@@ -216,6 +217,14 @@ def test_chains_that_disagree_are_reported():
     assert "n_warmup" in problem
 
 
+def test_chains_a_standard_deviation_apart_are_reported():
+    alpha = np.random.default_rng(0).normal(size=(2, 300)) + np.array([[0.0], [1.0]])
+    found = diagnose(long_draws(alpha=alpha))
+    assert row_of(found, "alpha")["rhat"] < 1.2
+    (problem,) = found.problems
+    assert problem.startswith("alpha differs between chains (R-hat 1.1")
+
+
 def test_chains_that_stand_still_apart_are_reported():
     n_nodes = np.repeat([[5], [9]], 300, axis=1)
     found = diagnose(long_draws(n_nodes=n_nodes))
@@ -243,9 +252,23 @@ def test_few_effective_draws_are_reported():
     found = diagnose(long_draws(alpha=alpha))
     row = row_of(found, "alpha")
     assert row["rhat"] < 1.01
+    assert not row["ok"]
     (problem,) = found.problems
     ess = min(row["ess_bulk"], row["ess_tail"])
     assert problem == f"alpha has {ess:.0f} effective draws in 600: raise n_draws."
+
+
+def test_few_effective_draws_in_a_tail_are_reported():
+    """Great values come eight in a row, in every half of every chain."""
+    alpha = np.random.default_rng(0).normal(size=(2, 300))
+    alpha[:, 50:58] += 10
+    alpha[:, 200:208] += 10
+    draws = long_draws(alpha=alpha)
+    row = row_of(diagnose(draws), "alpha")
+    assert 1.3 * row["ess_tail"] < row["ess_bulk"]
+    between = (row["ess_tail"] + row["ess_bulk"]) / 2
+    assert not row_of(diagnose(draws, least_ess=between / 2), "alpha")["ok"]
+    assert row_of(diagnose(draws, least_ess=row["ess_tail"] / 2), "alpha")["ok"]
 
 
 def test_the_worst_comes_first():
@@ -300,6 +323,8 @@ def test_too_few_draws_are_no_convergence(n_chains, n_draws):
     assert f"{n_draws} draw" in found.problems[0]
     assert "cannot show convergence: raise n_draws." in found.problems[0]
     assert (found.table["ok"] == found.table["constant"]).all()
+    # Said once, not of every number.
+    assert not any("effective draws" in problem for problem in found.problems)
     assert len(str(found)) > 0
 
 
@@ -344,7 +369,9 @@ def test_limits_can_be_set():
     draws = long_draws()
     greatest = np.nanmax(diagnose(draws).table["rhat"])
     assert greatest > 1.001
-    assert not diagnose(draws, rhat_limit=1.001).converged
+    strict = diagnose(draws, rhat_limit=1.001)
+    assert not strict.converged
+    np.testing.assert_array_equal(strict.table["ok"], ~(strict.table["rhat"] > 1.001))
     assert not diagnose(draws, least_ess=300).converged
     assert diagnose(draws, rhat_limit=greatest).converged
 

@@ -82,11 +82,10 @@ def _for_each_number(
     n_chains, n_draws, *shape = array.shape
     array = array.reshape(n_chains, n_draws, -1)
     answers = np.full(array.shape[2], np.nan)
-    sound = np.isfinite(array).all(axis=(0, 1))
+    sound = np.flatnonzero(np.isfinite(array).all(axis=(0, 1)))
     if n_draws >= _LEAST_DRAWS and n_chains >= least_chains:
-        for numbers in np.array_split(
-            np.flatnonzero(sound), np.arange(_BLOCK, sound.sum(), _BLOCK)
-        ):
+        for start in range(0, len(sound), _BLOCK):
+            numbers = sound[start : start + _BLOCK]
             answers[numbers] = measure(array[:, :, numbers])
     return answers.reshape(shape)[()]
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -387,3 +388,19 @@ def test_bad_ways_to_learn():
         BHMC(hyper="papers").fit(X)
     with pytest.raises(ValueError, match="n_warmup must be at least 1, got 0"):
         BHMC(hyper="paper", n_warmup=0).fit(X)
+
+
+# ---- Convergence ----
+
+
+def test_a_fit_that_has_not_converged_says_so():
+    """Two far modes that a chain cannot leave in a few sweeps: chains end in different ones."""
+    X = np.random.default_rng(0).normal(size=(60, 30))
+    with pytest.warns(ConvergenceWarning, match="have not converged: .* differs between chains"):
+        model = BHMC(n_warmup=0, n_draws=40, random_state=0).fit(X)
+    assert not model.diagnostics_.converged
+
+
+def test_diagnostics_need_a_fit():
+    with pytest.raises(NotFittedError):
+        _ = BHMC().diagnostics_

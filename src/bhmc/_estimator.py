@@ -21,6 +21,7 @@ from bhmc._running import Task, common_draws, run_chain
 from bhmc._saving import load_model, save_model
 from bhmc._state import Hyper
 from bhmc._threads import one_blas_thread
+from bhmc.diagnostics import Diagnostics, diagnose, warn_if_not_converged
 from bhmc.draws import Draws
 from bhmc.likelihoods import (
     Family,
@@ -135,6 +136,9 @@ class BHMC(CallbackSupport, ClusterMixin, BaseEstimator):
         Mixture component of each row in the point estimate.
     draws_ : Draws
         Numbers of every draw, (chain, draw), and the partitions that were kept.
+    diagnostics_ : Diagnostics
+        Whether chains agree, number by number; `print(model.diagnostics_)`. A fit that has not
+        converged says so in a `ConvergenceWarning`.
     interrupted_ : bool
         Whether Ctrl-C (or a callback) ended the chains before all draws were made.
     warmup_traces_ : WarmupTraces
@@ -260,7 +264,14 @@ class BHMC(CallbackSupport, ClusterMixin, BaseEstimator):
         self.paths_ = self.tree_.paths
         self.component_labels_ = self.tree_.components
         self.labels_ = self.tree_.labels_at(self.tree_.n_levels)
+        warn_if_not_converged(self.diagnostics_, stacklevel=3)
         return self
+
+    @property
+    def diagnostics_(self) -> Diagnostics:
+        """R-hat and effective draws of every label-free number in `draws_`, and what they say."""
+        check_is_fitted(self, "draws_")
+        return diagnose(self.draws_)
 
     def labels_at(self, level: int) -> NDArray[np.int32]:
         """(n,) node of each row at `level` of the point estimate, numbered from 0 in that level.

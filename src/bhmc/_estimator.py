@@ -15,6 +15,7 @@ from bhmc._data_checks import WrongEntryError, check_matrix, column_names, row_n
 from bhmc._frames import Columns, is_frame, read_frame
 from bhmc._init_checks import STARTS, check_init
 from bhmc._keeping import KEEPS, plan
+from bhmc._prediction import Prediction
 from bhmc._profiles import profiles
 from bhmc._progress import CallbackSupport, Interrupts, listening, with_callbacks
 from bhmc._running import Task, common_draws, run_chain
@@ -49,7 +50,7 @@ ESTIMATES = ("vi", "map")
 _MOST_CATEGORIES = 100
 
 
-class BHMC(CallbackSupport, ClusterMixin, BaseEstimator):
+class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
     """Bayesian hierarchical mixture clustering.
 
     Infers a tree of clusters without being told how many there are. Every node of the tree is a

@@ -1,6 +1,7 @@
 """Frames of pandas and polars, known by what they offer: neither package is imported."""
 
-from collections.abc import Container, Iterable
+import warnings
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,14 +45,8 @@ def read_frame(
     names, (n, d) = column_names(X), X.shape
     matrix, categories, truths = np.empty((n, d)), {}, set()
     for j in range(d):
-        column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
-        kind = _kind(column)
         where = place_of_column(j, names)
-        if kind in _TIMES:
-            raise TypeError(
-                f"X has dates or times in {where}, which no family can take: turn them into "
-                "numbers, such as days since the first of them, or drop the column."
-            )
+        column, kind = _column(X, j, where)
         values = list(column) if j in coded and _may_be_categories(kind) else []
         if _are_categories(kind, values, where):
             codes, labels = _coded(values, getattr(column.dtype, "categories", None))
@@ -62,6 +57,58 @@ def read_frame(
             matrix[:, j] = _numbers(column, names, j)
             truths |= {j} if kind in _TRUTHS else set()
     return matrix, Columns(names, categories, frozenset(truths))
+
+
+def read_new_rows(X, categories: Mapping[int, Sequence]) -> NDArray[np.float64]:
+    """A frame of rows not seen in fit as numbers, NaN for missing entries.
+
+    `categories` are those that fit saw, by column: their codes are taken. One that fit did not see
+    has no probability anywhere and is taken for a missing entry, with a warning.
+    """
+    names, (n, d) = column_names(X), X.shape
+    matrix = np.empty((n, d))
+    for j in range(d):
+        where = place_of_column(j, names)
+        column, _ = _column(X, j, where)
+        if j in categories:
+            matrix[:, j] = _seen_codes(list(column), categories[j], where)
+        else:
+            matrix[:, j] = _numbers(column, names, j)
+    return matrix
+
+
+def _column(X, j: int, where: str) -> tuple[Any, str]:
+    """Column j and the kind of its type, if a family can take it."""
+    column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
+    kind = _kind(column)
+    if kind in _TIMES:
+        raise TypeError(
+            f"X has dates or times in {where}, which no family can take: turn them into "
+            "numbers, such as days since the first of them, or drop the column."
+        )
+    return column, kind
+
+
+def _seen_codes(values: list, labels: Sequence, where: str) -> NDArray[np.float64]:
+    """(n,): codes of the categories that fit saw, NaN for all else."""
+    code = {label: float(i) for i, label in enumerate(labels)}
+    unseen = [(i, v) for i, v in enumerate(values) if not is_missing(v) and v not in code]
+    for row, value in unseen:
+        if isinstance(value, str) != isinstance(labels[0], str):
+            raise ValueError(
+                f"X has {value!r} in {where}, row {row}, where fit saw categories such as "
+                f"{labels[0]!r}: give them in the same type."
+            )
+    if unseen:
+        row, value = unseen[0]
+        more = f", and {len(unseen) - 1} more like it" if len(unseen) > 1 else ""
+        warnings.warn(
+            f"X has {value!r} in {where}, row {row}, a category that fit did not see{more}: "
+            "taken for missing.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return np.array([code.get(value, np.nan) for value in values], dtype=np.float64)
 
 
 def _kind(column) -> str:

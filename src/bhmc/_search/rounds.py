@@ -17,7 +17,7 @@ from bhmc._estimator import BHMC
 from bhmc._search.settings import OF_THE_MODEL, draw_settings
 from bhmc._state import Hyper
 from bhmc._threads import one_blas_thread
-from bhmc.likelihoods import Categorical, Likelihood, by_name, kind_of, resolve
+from bhmc.likelihoods import Likelihood, by_name, kind_of, resolve
 from bhmc.predictive import log_predictive
 from bhmc.sampling import Chain, start_state
 
@@ -71,12 +71,9 @@ class Plan(NamedTuple):
             early = {name for name, value in numbers.items() if _scales_by(kind, name, value)}
             own = {name: numbers.pop(name) for name in early}
             likelihood = by_name(self.likelihood, X, **own)
+            likelihood = likelihood.counted(self.X)  # a code may be in the rows held out alone
         else:
-            likelihood = resolve(self.likelihood, X)
-        if isinstance(likelihood, Categorical) and likelihood.n_categories is None:
-            # A code may be among the rows held out alone.
-            largest = np.nan_to_num(np.fmax.reduce(self.X, axis=0)).astype(int)
-            numbers = {"n_categories": largest + 1} | numbers
+            likelihood = resolve(self.likelihood.counted(self.X), X)
         return replace(likelihood, **numbers) if numbers else likelihood  # type: ignore[type-var]
 
 

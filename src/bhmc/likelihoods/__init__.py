@@ -49,15 +49,26 @@ def resolve(likelihood: str | Likelihood, X=None, columns: Columns | None = None
     """
     columns = columns or Columns()
     kind_of(likelihood)
+    if X is None:
+        return _without_data(likelihood, columns)
+    return _with_data(likelihood, X, columns).counted(X)
+
+
+def _without_data(likelihood: str | Likelihood, columns: Columns) -> Likelihood:
     if isinstance(likelihood, Product):
-        likelihood = likelihood.named(columns.names)
-        return likelihood.settled() if X is None else likelihood.settled(X)
+        return likelihood.named(columns.names).settled()
+    if not isinstance(likelihood, str):
+        return likelihood
+    return by_name("gaussian" if likelihood == "auto" else likelihood)
+
+
+def _with_data(likelihood: str | Likelihood, X, columns: Columns) -> Likelihood:
+    if isinstance(likelihood, Product):
+        return likelihood.named(columns.names).settled(X)
     if not isinstance(likelihood, str):
         return likelihood
     if likelihood != "auto":
         return by_name(likelihood, X)
-    if X is None:
-        return by_name("gaussian")
     if columns.categories is None:
         return by_name(choose(X), X)
     return choose_by_column(X, columns)

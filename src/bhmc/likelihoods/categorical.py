@@ -1,6 +1,6 @@
 """x_d ~ Categorical(p_d) with p_d ~ Dir(concentration_d, ...), every column on its own."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,6 +40,12 @@ class Categorical(Likelihood):
     n_categories: ArrayLike | None = None
 
     allows_missing = True
+
+    def counted(self, X: Floats) -> "Categorical":
+        """The same with `n_categories` put in: one more than the largest code in X."""
+        if self.n_categories is not None:
+            return self
+        return replace(self, n_categories=_largest_codes(X) + 1)
 
     def prepare(self, X: Floats) -> "CategoricalFamily":
         """The family bound to X."""
@@ -187,4 +193,5 @@ def _largest_codes(X: Floats) -> NDArray[np.int64]:
     largest = np.zeros(X.shape[1])
     for rows in slices(len(X)):
         largest = np.fmax(largest, np.fmax.reduce(X[rows], axis=0))
-    return largest.astype(np.int64)
+    # A larger number is no code, and is refused as such.
+    return np.minimum(largest, _LARGEST_CODE).astype(np.int64)

@@ -38,13 +38,21 @@ class Multinomial(Likelihood):
     concentration : float or (d,), default=1.0
         p ~ Dir(concentration_1, ..., concentration_d).
     n_trials : int or (n,), default=1
-        Totals of simulated rows, one for all or one for each. Given data have totals of their own.
+        Totals of simulated rows, one for all or one for each. Given data have totals of their own;
+        `BHMC` takes their median where the likelihood is given by name.
     """
 
     concentration: ArrayLike = 1.0
     n_trials: ArrayLike = 1
 
     allows_sparse = True
+
+    @classmethod
+    def scaled_to(cls, X) -> "Multinomial":
+        """The family whose simulated rows have the median total of the rows of X."""
+        totals = np.asarray(X.sum(axis=1)).ravel()
+        middle = np.median(totals[np.isfinite(totals)]) if len(totals) else 1.0
+        return cls(n_trials=int(np.clip(middle, 0, LARGEST_COUNT)))
 
     def prepare(self, X) -> "MultinomialFamily":
         """The family bound to X."""

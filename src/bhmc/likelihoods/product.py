@@ -70,6 +70,17 @@ class Product(Likelihood):
             for (family, _), columns in zip(self.parts, own, strict=True)
         )
 
+    def counted(self, X: Floats) -> Self:
+        """The same with what its parts would count in their columns of X put in."""
+
+        def part(family: Likelihood | str, own: list[int]) -> Likelihood | str:
+            if family == "categorical":  # which has no scales to wait for, as other names have
+                family = by_name("categorical")
+            return family if isinstance(family, str) else family.counted(X[:, own])
+
+        pairs = zip(self.parts, self.columns(X.shape[1]), strict=True)
+        return self._with(part(family, own) for (family, _), own in pairs)
+
     def prepare(self, X: Floats) -> "ProductFamily":
         """The family bound to X."""
         pairs = zip(self.settled(X).families, self.columns(X.shape[1]), strict=True)
@@ -170,7 +181,7 @@ class Product(Likelihood):
             for column in columns
         ]
 
-    def _with(self, families: Iterable[Likelihood]) -> Self:
+    def _with(self, families: Iterable[Likelihood | str]) -> Self:
         """The same columns with other families."""
         columns = [columns for _, columns in self.parts]
         return replace(self, parts=list(zip(families, columns, strict=True)))

@@ -29,6 +29,7 @@ from bhmc.likelihoods import (
 from bhmc.predictive import component_weights
 from bhmc.priors import Uniform
 from tests.exact.alarm import P_LIMIT, chi_square_p, rng_for
+from tests.test_predictive import enumerated
 
 # Much of the weight is left for components not seen: what becomes of it shows.
 QUICK = {
@@ -130,6 +131,23 @@ def test_responsibilities(name):
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(model.predict_component(X), found.argmax(axis=1))
     assert adjusted_rand_score(groups(len(X)), model.predict_component(X)) > 0.5
+
+
+@every_family
+def test_places_by_enumeration(name):
+    """Every way down the estimate's tree, with the densities of the estimate's own numbers."""
+    model, X = fitted(name), rows(name)[:3]
+    tree = model.tree_
+    family = model.likelihood_.prepare(X).at(tree.shared)
+    f = np.exp(np.column_stack([family.log_table(tree.theta), family.log_marginal()]))
+    for level in range(tree.n_levels + 1):
+        proba, new = model.predict_proba(X, level, return_new=True)
+        for row in range(3):
+            expected, expected_new = enumerated(tree, f[row], level)
+            np.testing.assert_allclose(proba[row], expected, rtol=1e-9, atol=1e-12)
+            assert new[row] == pytest.approx(expected_new, rel=1e-9, abs=1e-12)
+    w = component_weights(tree)[:-1] * f[:, :-1]
+    np.testing.assert_allclose(model.transform(X), w / w.sum(axis=1, keepdims=True), atol=1e-12)
 
 
 @every_family
@@ -541,10 +559,10 @@ def test_output_of_transform():
     assert frame.columns.tolist() == [f"component{k}" for k in range(model.tree_.n_components)]
     assert frame.index.tolist() == X.index.tolist()
     np.testing.assert_array_equal(model.get_feature_names_out(), frame.columns)
+    np.testing.assert_array_equal(model.predict_component(X), frame.to_numpy().argmax(axis=1))
     np.testing.assert_array_equal(
         frame.to_numpy(), model.set_output(transform="default").transform(X)
     )
-    np.testing.assert_array_equal(model.predict_component(X), frame.to_numpy().argmax(axis=1))
 
 
 # ---- What is refused ----

@@ -49,9 +49,9 @@ class Prediction(TransformerMixin):
     def predict(self, X, level: int | None = None) -> NDArray[np.int32]:
         """The most probable node of each row at a level: the argmax of `predict_proba`.
 
-        On the rows of the fit this need not be `labels_`, which are one draw of all rows together: a
-        path is only weakly tied to its row. Here every row is asked on its own, and rows that are
-        alike get the same answer.
+        On the rows of the fit this need not be `labels_`, which are one draw of all rows together:
+        a path is only weakly tied to its row. Here every row is asked on its own, and rows that
+        are alike get the same answer.
 
         Parameters
         ----------

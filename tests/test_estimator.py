@@ -36,12 +36,12 @@ def quick(X=None, **changes):
     return BHMC(**{**QUICK, **changes}).fit(blobs() if X is None else X)
 
 
-def assert_same_fit(one, other):
-    """Every number of two fits is the same, bit for bit."""
+def assert_same_fit(one, other, besides=("feature_names",)):
+    """Every number of two fits is the same, bit for bit; but for some fields of their trees."""
     theirs = other.draws_.numbers()
     for name, values in one.draws_.numbers().items():
         np.testing.assert_array_equal(values, theirs[name], err_msg=name)
-    for name in set(Tree.__dataclass_fields__) - {"feature_names"}:
+    for name in set(Tree.__dataclass_fields__) - set(besides):
         np.testing.assert_array_equal(getattr(one.tree_, name), getattr(other.tree_, name))
     for name in ("labels_", "paths_", "component_labels_"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))

@@ -144,6 +144,9 @@ def test_plain_frames_fit_as_arrays_do(frame):
     assert_same_fit(fit(frame({"a": with_gap(WIDTH, 3), "b": numbers[:, 1]})), fit(holed))
 
 
+PROFILES = ("feature_names", "component_means", "feature_means", "feature_scales")
+
+
 @BOTH
 def test_text_fits_as_its_codes_do(frame):
     X = frame({"colour": with_gap(COLOUR), "size": ["S", "L"] * 6})
@@ -152,7 +155,10 @@ def test_text_fits_as_its_codes_do(frame):
     for likelihood in ("auto", "categorical", Categorical()):
         model = fit(X, likelihood=likelihood)
         assert type(model.likelihood_) is Categorical
-        assert_same_fit(model, fit(codes, likelihood="categorical"))
+        # Of text every category is a feature of the tree; of codes the column is.
+        assert_same_fit(model, fit(codes, likelihood="categorical"), besides=PROFILES)
+        names = ["colour=blue", "colour=green", "colour=red", "size=L", "size=S"]
+        assert model.tree_.feature_names.tolist() == names
         assert model.categories_ == {"colour": ["blue", "green", "red"], "size": ["L", "S"]}
 
 

@@ -80,8 +80,7 @@ def _estimator(name):
 @parametrize_with_checks([_estimator(name) for name in LIKELIHOODS])
 def test_scikit_learn_conventions(estimator, check, monkeypatch):
     if check.func.__name__ == "check_clustering":  # which asks that its blobs are found
-        # Among leaves: a path is weakly tied to its row, so let there be few of them.
-        estimator.set_params(n_warmup=100, n_draws=50, alpha=0.1)
+        estimator.set_params(n_warmup=100, n_draws=50, n_chains=2)
     if check.func.__name__.startswith("check_estimator_sparse"):
         # It takes whoever has this method for a classifier of two or four classes.
         monkeypatch.delattr(Prediction, "predict_proba")

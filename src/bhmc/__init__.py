@@ -5,16 +5,21 @@ functional layer for those who test or extend the samplers. `describe_prior` and
 settings.
 """
 
-from bhmc import datasets, likelihoods, priors
-from bhmc._density import log_joint
-from bhmc._describe import PriorDescription, describe_prior
-from bhmc._estimator import BHMC
-from bhmc._prior import sample_data, sample_prior
-from bhmc._search import SearchResult, search
-from bhmc._state import Hyper, Info, State
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from bhmc._version import __version__
-from bhmc.sampling import sweep, warmup
-from bhmc.tree import Tree
+
+if TYPE_CHECKING:
+    from bhmc import datasets, likelihoods, priors
+    from bhmc._density import log_joint
+    from bhmc._describe import PriorDescription, describe_prior
+    from bhmc._estimator import BHMC
+    from bhmc._prior import sample_data, sample_prior
+    from bhmc._search import SearchResult, search
+    from bhmc._state import Hyper, Info, State
+    from bhmc.sampling import sweep, warmup
+    from bhmc.tree import Tree
 
 __all__ = [
     "BHMC",
@@ -36,3 +41,35 @@ __all__ = [
     "sweep",
     "warmup",
 ]
+
+# Names are imported when they are first asked for, from these rooms; a name that is not here is a
+# room itself. So `bhmc --help` need not wait seconds for Numba and scikit-learn.
+_ROOMS = {
+    "BHMC": "_estimator",
+    "Hyper": "_state",
+    "Info": "_state",
+    "PriorDescription": "_describe",
+    "SearchResult": "_search",
+    "State": "_state",
+    "Tree": "tree",
+    "describe_prior": "_describe",
+    "log_joint": "_density",
+    "sample_data": "_prior",
+    "sample_prior": "_prior",
+    "search": "_search",
+    "sweep": "sampling",
+    "warmup": "sampling",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'bhmc' has no attribute {name!r}")
+    if name not in _ROOMS:
+        return import_module(f"bhmc.{name}")
+    value = globals()[name] = getattr(import_module(f"bhmc.{_ROOMS[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

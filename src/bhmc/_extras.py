@@ -34,3 +34,14 @@ def import_arviz_base(what: str) -> Any:
             f"{what} needs ArviZ: install it with `pip install bhmc[arviz]`."
         ) from error
     return arviz_base
+
+
+def import_shtab(what: str) -> Any:
+    """shtab, or a sentence that says how to get it."""
+    try:
+        import shtab
+    except ImportError as error:
+        raise ImportError(
+            f"{what} needs shtab: install it with `pip install bhmc[completion]`."
+        ) from error
+    return shtab

@@ -1,0 +1,94 @@
+"""`bhmc export` and `bhmc plot`: a run for other programs and for the eye."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bhmc import BHMC
+from bhmc._cli.errors import OK, RefusedError, refusals
+from bhmc._cli.folder import replace_file
+from bhmc._cli.output import print_json, say
+from bhmc._cli.results import csv_text
+from bhmc._cli.show import load_run
+
+
+def export(options) -> int:
+    """Write the tree or the draws in another program's format."""
+    _, _, model = load_run(options.folder)
+    path = Path(options.output)
+    with refusals():
+        write = _WRITERS[options.to](model)
+    put_in_place(path, write)
+    return _said(options, path)
+
+
+def put_in_place(path: Path, write: Callable[[Path], Any]) -> None:
+    """Write a file in one step, into a folder that is there."""
+    if path.is_dir():
+        raise RefusedError(f"{path} is a folder; name a file.")
+    if not path.parent.exists():
+        raise RefusedError(f"there is no folder {path.parent} to write {path.name} into.")
+    replace_file(path, write)
+
+
+def _said(options, path: Path) -> int:
+    if options.json:
+        print_json({"written": str(path)})
+    else:
+        say(f"Wrote {path}")
+    return OK
+
+
+def _text(text: str) -> Callable[[Path], Any]:
+    return lambda path: path.write_text(text.rstrip("\n") + "\n", "utf-8", newline="\n")
+
+
+def _newick(model: BHMC) -> Callable[[Path], Any]:
+    return _text(model.tree_.to_newick())
+
+
+def _linkage(model: BHMC) -> Callable[[Path], Any]:
+    matrix = model.tree_.to_linkage()
+
+    def write(path: Path) -> None:
+        with path.open("wb") as file:  # np.save would add .npy to the name
+            np.save(file, matrix, allow_pickle=False)
+
+    return write
+
+
+def _json(model: BHMC) -> Callable[[Path], Any]:
+    return _text(model.tree_.to_json())
+
+
+def _csv(model: BHMC) -> Callable[[Path], Any]:
+    table = model.tree_.nodes()
+    rows = zip(*(values.tolist() for values in table.values()), strict=True)
+    return _text(csv_text(list(table), rows))
+
+
+def _graphml(model: BHMC) -> Callable[[Path], Any]:
+    graph = model.tree_.to_networkx()
+    from networkx import write_graphml
+
+    for _, attributes in graph.nodes(data=True):
+        for name in [name for name, value in attributes.items() if value is None]:
+            del attributes[name]  # GraphML has no word for nothing
+    return lambda path: write_graphml(graph, path)
+
+
+def _arviz(model: BHMC) -> Callable[[Path], Any]:
+    data = model.draws_.to_arviz()
+    return lambda path: data.to_netcdf(path)
+
+
+_WRITERS = {
+    "newick": _newick,
+    "linkage": _linkage,
+    "json": _json,
+    "csv": _csv,
+    "graphml": _graphml,
+    "arviz": _arviz,
+}

@@ -1,0 +1,261 @@
+"""`bhmc fit`: from a table to a run folder."""
+
+import secrets
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from bhmc import BHMC, warmup
+from bhmc._cli.errors import INTERRUPTED, OK, RefusedError, refusals
+from bhmc._cli.folder import RunFolder, is_at_work, now, owner
+from bhmc._cli.output import print_json, say, terminal_width
+from bhmc._cli.records import check_same_data, data_record, summary, versions
+from bhmc._cli.results import in_file, name_tree, short_text, write_results
+from bhmc._cli.tables import Reading, Table, check_fittable, read_table
+
+# Options of the command and the parameters of BHMC they stand for.
+_PARAMETERS = {
+    "levels": "n_levels",
+    "likelihood": "likelihood",
+    "alpha": "alpha",
+    "gamma0": "gamma0",
+    "gamma": "gamma",
+    "draws": "n_draws",
+    "warmup": "n_warmup",
+    "thin": "thin",
+    "chains": "n_chains",
+    "jobs": "n_jobs",
+    "init": "init",
+    "estimate": "estimate",
+    "keep": "keep",
+}
+# Compiling is worth a word if it takes longer than this, in seconds.
+_PATIENCE = 2.0
+
+
+def fit(options) -> int:
+    """Fit, write the run folder and print the tree."""
+    folder, record, table = (_resumed if options.resume else _begun)(options)
+    for note in table.notes:
+        say(note, quiet=options.quiet)
+    model = BHMC(
+        **record["settings"],
+        random_state=record["seed"],
+        checkpoint=str(folder.checkpoint),
+        progress=not options.quiet,
+    )
+    say(_plan(model, table, record["seed"]), quiet=options.quiet)
+    start = time.monotonic()
+    with _terminable():
+        try:
+            _run(model, table, quiet=options.quiet)
+        except KeyboardInterrupt:
+            return _stopped_early(folder, record)
+        except RefusedError:
+            folder.write_record({**record, "status": "failed"})
+            raise
+        with _unbroken():
+            record = _finish(folder, record, model, table, time.monotonic() - start)
+    _report(model, folder, record, options)
+    return INTERRUPTED if record["status"] == "partial" else OK
+
+
+def _begun(options) -> tuple[RunFolder, dict[str, Any], Table]:
+    """A new run: its folder with run.json in it, which is written before anything else."""
+    if options.data is None or options.output is None:
+        missing = "DATA" if options.data is None else "-o DIR"
+        raise RefusedError(f"{missing} is missing: bhmc fit DATA -o DIR, or --continue DIR.")
+    reading = reading_of(options)
+    table = read_table(options.data, reading)
+    check_fittable(table)
+    _check_text_columns(table, options.likelihood)
+    folder = RunFolder.create(options.output, options.force)
+    given = {
+        parameter: getattr(options, option)
+        for option, parameter in _PARAMETERS.items()
+        if getattr(options, option) is not None
+    }
+    record = {
+        "status": "running",
+        "owner": owner(),
+        "started": now(),
+        "seed": secrets.randbits(32) if options.seed is None else options.seed,
+        "settings": given,
+        "data": data_record(table, reading),
+        "versions": versions(),
+    }
+    folder.write_record(record)
+    return folder, record, table
+
+
+def _resumed(options) -> tuple[RunFolder, dict[str, Any], Table]:
+    """A run that was begun before, with its settings and, unless it has moved, its data."""
+    _check_nothing_else(options)
+    folder = RunFolder.open(options.resume)
+    record = folder.record()
+    if is_at_work(record) and not options.force:
+        raise RefusedError(
+            f"process {record['owner']['process']} is still at work on {folder.path}: wait for it, "
+            "or end it first. If that is some other process, --force goes on."
+        )
+    if record["status"] == "done" and options.draws is None:
+        raise RefusedError(
+            f"the run in {folder.path} is finished: say how many more draws to make, for example "
+            "--draws 300."
+        )
+    table = read_table(options.data or record["data"]["path"], _reading_from(record))
+    check_same_data(table, record, folder.path)
+    settings = dict(record["settings"])
+    if options.draws is not None:
+        settings["n_draws"] = settings.get("n_draws", BHMC().n_draws) + options.draws
+    if options.jobs is not None:
+        settings["n_jobs"] = options.jobs
+    record = {
+        **record,
+        "status": "running",
+        "owner": owner(),
+        "settings": settings,
+        "versions": versions(),
+    }
+    folder.write_record(record)
+    return folder, record, table
+
+
+def _check_nothing_else(options) -> None:
+    """With --continue the settings are those of the run: others would be another model."""
+    fixed = [name for name in (*_PARAMETERS, "seed", "output") if name not in ("draws", "jobs")]
+    for name in fixed:
+        if getattr(options, name) is not None:
+            raise RefusedError(
+                f"--{name} cannot be changed with --continue: it would be another run. Begin one "
+                "with bhmc fit DATA -o DIR."
+            )
+
+
+def reading_of(options) -> Reading:
+    """What the options say of a table."""
+    return Reading(
+        id=options.id,
+        no_id=options.no_id,
+        drop=tuple(options.drop),
+        text=tuple(options.text),
+        format=options.format,
+        delimiter=options.delimiter,
+        decimal=options.decimal,
+        encoding=options.encoding,
+        header=options.header,
+    )
+
+
+def _reading_from(record: dict[str, Any]) -> Reading:
+    return Reading.from_json(record["data"]["reading"])
+
+
+def _check_text_columns(table: Table, likelihood: str | None) -> None:
+    """Refuse text where the family cannot take it, in the words of the command line."""
+    if likelihood in (None, "auto", "categorical") or not table.text_columns:
+        return
+    name = table.text_columns[0]
+    assert table.columns is not None
+    column = table.columns[table.names.index(name)]
+    row, cell = next((row, cell) for row, cell in enumerate(column) if cell is not None)
+    raise RefusedError(
+        f"{table.path}, column {name!r} holds text, such as {cell!r} in {table.place(row)}, which "
+        f"--likelihood {likelihood} cannot take: leave it out with --drop {name!r}, name the rows "
+        f"by it with --id {name!r}, or use --likelihood auto."
+    )
+
+
+def _plan(model: BHMC, table: Table, seed: int) -> str:
+    rows, columns = table.shape
+    return (
+        f"Read {table.path}: {rows:,} rows, {columns:,} columns. Sampling {model.n_chains} chains "
+        f"of {model.n_warmup} + {model.n_draws * model.thin} sweeps with seed {seed}."
+    )
+
+
+def _run(model: BHMC, table: Table, quiet: bool) -> None:
+    word = "Compiling the sampler; the first time takes up to a minute."
+    timer = threading.Timer(_PATIENCE, say, [word], {"quiet": quiet})
+    timer.daemon = True
+    timer.start()
+    try:
+        warmup()
+    finally:
+        timer.cancel()
+    with in_file(table), refusals():
+        model.fit(table.data())
+    name_tree(model, table)
+
+
+def _stopped_early(folder: RunFolder, record: dict[str, Any]) -> int:
+    folder.write_record({**record, "status": "partial"})
+    say(
+        "bhmc fit: interrupted before the first draw; only the settings were kept. "
+        f"Go on with: bhmc fit --continue {folder.path}"
+    )
+    return INTERRUPTED
+
+
+def _finish(
+    folder: RunFolder, record: dict[str, Any], model: BHMC, table: Table, seconds: float
+) -> dict[str, Any]:
+    """Write the results and last that they are there."""
+    write_results(folder, model, table)
+    done = {
+        **record,
+        "status": "partial" if model.interrupted_ else "done",
+        "seconds": round(record.get("seconds", 0) + seconds, 3),
+        "result": summary(model),
+    }
+    folder.write_record(done)
+    return done
+
+
+def _report(model: BHMC, folder: RunFolder, record: dict[str, Any], options) -> None:
+    result = record["result"]
+    if options.json:
+        shown = {name: record[name] for name in ("status", "seed", "seconds", "result")}
+        print_json({"folder": str(folder.path), **shown})
+    else:
+        text, hidden = short_text(model.tree_, terminal_width())
+        print(text, flush=True)
+        if hidden:
+            say(f"Nodes of fewer than {hidden} data are not shown; `bhmc show` shows all.")
+    say(
+        f"{result['components']} components, {result['leaves']} leaves, {result['draws']} draws of "
+        f"each of {result['chains']} chains, {record['seconds']:.1f} seconds. Results are in "
+        f"{folder.path}.",
+        quiet=options.quiet,
+    )
+    if record["status"] == "partial":
+        say(f"Interrupted. Go on with: bhmc fit --continue {folder.path}")
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """A request to end (SIGTERM, as batch systems send it) is taken for Ctrl-C: draws are kept."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _unbroken() -> Iterator[None]:
+    """No Ctrl-C while results are written, which takes a moment."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

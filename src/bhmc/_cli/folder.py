@@ -1,0 +1,156 @@
+"""A run folder: what a run was asked for and what came of it, readable at any moment."""
+
+import contextlib
+import json
+import os
+import socket
+import tempfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bhmc._cli.errors import RefusedError, reason_of
+from bhmc._cli.output import to_json
+
+FORMAT_VERSION = 1
+RECORD, MODEL, CHECKPOINT = "run.json", "model.bhmc", "checkpoint.bhmc"
+TREE, ASSIGNMENTS, DRAWS = "tree.txt", "assignments.csv", "draws.csv"
+# run.json first: without it, what is left of an old run is nobody's run.
+_OURS = (RECORD, MODEL, TREE, ASSIGNMENTS, DRAWS)
+_PART = ".part"
+
+
+class RunFolder:
+    """A folder with a run in it. Every file is written beside itself and then put in place."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    @classmethod
+    def create(cls, name: str, force: bool = False) -> "RunFolder":
+        """A folder for a new run, made and seen to be writable before any work is done."""
+        path = Path(name)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=path).close()
+            occupied = any(not entry.name.endswith(_PART) for entry in path.iterdir())
+        except (OSError, ValueError) as error:
+            raise RefusedError(
+                f"{name!r} is not a folder to write to: {reason_of(error)}."
+            ) from None
+        if occupied and not force:
+            raise RefusedError(_occupied(path))
+        folder = cls(path)
+        folder.clear()
+        return folder
+
+    @classmethod
+    def open(cls, name: str) -> "RunFolder":
+        """The folder of a run that was begun."""
+        folder = cls(Path(name))
+        folder.record()
+        return folder
+
+    @property
+    def checkpoint(self) -> Path:
+        """Where the sampler keeps its chains: files whose names begin so."""
+        return self.path / CHECKPOINT
+
+    @property
+    def model(self) -> Path:
+        """The saved model."""
+        return self.path / MODEL
+
+    def clear(self) -> None:
+        """Remove the run, and only what bhmc writes."""
+        ours = [self.path / name for name in _OURS]
+        for entry in (*ours, *self.path.glob(f"{CHECKPOINT}*"), *self.path.glob(f".*{_PART}")):
+            try:
+                entry.unlink(missing_ok=True)
+            except OSError as error:
+                raise RefusedError(f"{entry} cannot be replaced: {reason_of(error)}.") from None
+
+    def record(self) -> dict[str, Any]:
+        """What run.json says."""
+        file = self.path / RECORD
+        if not self.path.exists():
+            raise RefusedError(f"there is no folder {self.path}.")
+        if not file.exists():
+            raise RefusedError(
+                f"{self.path} is no run folder: it has no {RECORD}. Make one with: bhmc fit "
+                "DATA -o DIR"
+            )
+        try:
+            record = json.loads(file.read_text(encoding="utf-8"))
+            version = record["format_version"]
+        except OSError as error:
+            raise RefusedError(f"{file} cannot be read: {reason_of(error)}.") from None
+        except (ValueError, KeyError, TypeError):
+            raise RefusedError(f"{file} was not written by bhmc, or is damaged.") from None
+        if version > FORMAT_VERSION:
+            writer = record.get("versions", {}).get("bhmc", "of another version")
+            raise RefusedError(
+                f"{file} was written by bhmc {writer} in format {version}, which this bhmc cannot "
+                "read: upgrade bhmc."
+            )
+        return record
+
+    def write_record(self, record: dict[str, Any]) -> None:
+        """Replace run.json, noting when."""
+        stamped = {"format_version": FORMAT_VERSION, **record, "updated": now()}
+        self.write(RECORD, to_json(stamped) + "\n")
+
+    def write(self, name: str, text: str) -> None:
+        """Put a text file in place: the old one or the new one, never half of one."""
+        replace_file(self.path / name, lambda part: part.write_text(text, "utf-8", newline="\n"))
+
+
+def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
+    """Have a file written beside `path`, then put it in the place of `path` in one step."""
+    part = path.with_name(f".{path.name}.{os.getpid()}{_PART}")
+    try:
+        write(part)
+        with part.open("rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except OSError as error:
+        raise RefusedError(f"{path} cannot be written: {reason_of(error)}.") from None
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def now() -> str:
+    """The time, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def owner() -> dict[str, Any]:
+    """Who is writing to a folder."""
+    return {"process": os.getpid(), "host": socket.gethostname()}
+
+
+def is_at_work(record: dict[str, Any]) -> bool:
+    """Whether the process that a record names as its owner still runs on this machine."""
+    process = record.get("owner", {})
+    if record["status"] != "running" or process.get("host") != socket.gethostname():
+        return False
+    if process["process"] == os.getpid():
+        return False
+    try:
+        os.kill(process["process"], 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it runs, and is another user's
+        return True
+    return True
+
+
+def _occupied(path: Path) -> str:
+    if (path / RECORD).exists():
+        return (
+            f"{path} already holds a run: go on with it by --continue, replace it by --force, or "
+            "name another folder."
+        )
+    return f"{path} is not empty: name another folder, or write into this one with --force."

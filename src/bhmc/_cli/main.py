@@ -1,0 +1,80 @@
+"""From arguments to an exit code: the only place where errors end as messages."""
+
+import io
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+from bhmc._cli.errors import INTERRUPTED, OK, REFUSED, UNEXPECTED, RefusedError
+from bhmc._cli.parser import build_parser
+
+# Where each command is; imported only when it is asked for.
+_COMMANDS = {
+    "fit": "fit",
+    "show": "show",
+    "plot": "export",
+    "export": "export",
+    "predict": "predict",
+    "diagnose": "show",
+    "demo": "others",
+    "prior": "others",
+    "completion": "others",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code: 0, 1, 2 or 130, as `bhmc --help` says."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a character that it cannot show becomes "?"
+            stream.reconfigure(errors="replace")
+    parser = build_parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return REFUSED
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        return _guarded(options.command, lambda: _command(options.command)(options))
+
+
+def _command(name: str) -> Callable:
+    return getattr(import_module(f"bhmc._cli.{_COMMANDS[name]}"), name)
+
+
+def _guarded(name: str, run: Callable[[], int]) -> int:
+    """The command's own exit code, or that of the error it ends in."""
+    try:
+        code = run()
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except RefusedError as error:
+        return _end(f"bhmc {name}: {_sentence(str(error))}", REFUSED)
+    except KeyboardInterrupt:
+        return _end(f"bhmc {name}: interrupted.", INTERRUPTED)
+    except MemoryError:
+        return _end(f"bhmc {name}: there is not enough memory for this.", UNEXPECTED)
+    except Exception as error:
+        text = f"bhmc {name}: unexpected {type(error).__name__}: {error}"
+        return _end(f"{text}\nThis is a fault of bhmc; BHMC_DEBUG=1 shows where.", UNEXPECTED)
+
+
+def _end(text: str, code: int) -> int:
+    if os.environ.get("BHMC_DEBUG", "0") not in ("", "0"):
+        traceback.print_exc()
+    print(text, file=sys.stderr)
+    return code
+
+
+def _sentence(text: str) -> str:
+    """Its first letter stays: it may be that of a parameter; its end is a full stop."""
+    return text if text.endswith((".", "?", "!")) else f"{text}."
+
+
+def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
+    print(f"bhmc: note: {message}", file=sys.stderr)

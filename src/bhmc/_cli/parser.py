@@ -1,0 +1,272 @@
+"""The words of the command line. Only the standard library: `bhmc --help` must come at once."""
+
+import argparse
+import shutil
+
+from bhmc._cli.options import add_fit, add_reading, concentration, share, whole
+from bhmc._version import __version__
+
+PLOTS = ("tree", "icicle", "trace", "coclustering", "prior")
+EXPORTS = ("newick", "linkage", "json", "csv", "graphml", "arviz")
+SHELLS = ("bash", "zsh", "tcsh")
+
+_EPILOG = """\
+a first session:
+  bhmc fit animals.csv -o run --levels 3
+  bhmc show run --features 3
+  bhmc plot run -o tree.png
+
+exit codes:
+  0    done
+  1    something went wrong that should not have: please report it
+  2    wrong use, or data that cannot be fitted; one sentence says why
+  130  interrupted; what was sampled by then is kept
+
+BHMC_DEBUG=1 in the environment shows Python's traceback of any error.
+"""
+
+_FIT = """\
+Fit a hierarchy of clusters to the rows of a table and write a run folder.
+
+The folder holds the settings, seed and versions (run.json), the model (model.bhmc), the tree
+(tree.txt), where every row went (assignments.csv) and numbers of every draw (draws.csv). Ctrl-C
+keeps what was sampled so far; `bhmc fit --continue DIR` goes on from there.
+"""
+
+_FIT_EPILOG = """\
+examples:
+  bhmc fit animals.csv -o run --id animal
+  bhmc fit counts.mtx -o run --likelihood multinomial --levels 4 --jobs 2
+  bhmc fit --continue run                  finish a run that was interrupted
+  bhmc fit --continue run --draws 500      500 more draws of every chain
+"""
+
+_SHOW = """\
+Print the tree of a run.
+
+A line is a node: its number (a > b where b is an only child), how many data it holds, how many of
+them each component holds, and in a leaf their names. A percentage is the share of draws that have a
+node of exactly these data.
+"""
+
+_PREDICT = """\
+Place new rows in the tree of a run.
+
+The table needs the columns that were fitted, in any order; others are left out. For every row it
+writes name, leaf, path (node numbers from the root), component, the probability of that leaf among
+those of the tree, and the probability that the row belongs on a new branch.
+"""
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Descriptions as they are written; room for the longest of the short options."""
+
+    def __init__(self, prog: str):
+        width = min(shutil.get_terminal_size().columns, 100)
+        super().__init__(prog, max_help_position=26, width=width)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    parser = argparse.ArgumentParser(
+        prog="bhmc",
+        description="Clusters within clusters: Bayesian hierarchical mixture clustering.",
+        epilog=_EPILOG,
+        formatter_class=_Formatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"bhmc {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    for add in (_fit, _show, _plot, _predict, _export, _diagnose, _demo, _prior, _completion):
+        add(commands)
+    return parser
+
+
+def _command(commands, name: str, short: str, text: str = "", epilog: str = ""):
+    parser = commands.add_parser(
+        name,
+        help=short,
+        description=text or f"{short[0].upper()}{short[1:]}.",
+        epilog=epilog,
+        formatter_class=_Formatter,
+        allow_abbrev=False,
+    )
+    return parser
+
+
+def _on_folder(commands, name: str, short: str, text: str = "", epilog: str = ""):
+    """A command on a run folder."""
+    parser = _command(commands, name, short, text, epilog)
+    parser.add_argument("folder", metavar="DIR", help="a run folder, written by `bhmc fit`")
+    return parser
+
+
+def _json(parser) -> None:
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON document; messages go to stderr"
+    )
+
+
+def _output(parser, text: str, **options) -> None:
+    parser.add_argument("-o", "--output", metavar="FILE", help=text, **options)
+
+
+def _fit(commands) -> None:
+    parser = _command(commands, "fit", "fit a hierarchy to a table", _FIT, _FIT_EPILOG)
+    parser.add_argument("data", metavar="DATA", nargs="?", help="a table, one row a datum")
+    parser.add_argument("-o", "--output", metavar="DIR", help="the run folder to write")
+    parser.add_argument(
+        "--continue",
+        dest="resume",
+        metavar="DIR",
+        help="go on with the run in DIR, with its data and settings; --draws then says how many "
+        "draws more",
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="replace the run in DIR, if there is one"
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="no messages, no progress bar")
+    _json(parser)
+    add_reading(parser.add_argument_group("the table"))
+    add_fit(parser)
+
+
+def _show(commands) -> None:
+    parser = _on_folder(
+        commands,
+        "show",
+        "print the tree of a run",
+        _SHOW,
+    )
+    parser.add_argument("--depth", type=whole(0), metavar="N", help="levels to show; 0: the root")
+    parser.add_argument(
+        "--min-size", type=whole(1), default=1, metavar="N", help="hide nodes of fewer data"
+    )
+    parser.add_argument(
+        "--min-support",
+        type=share,
+        metavar="X",
+        help="hide nodes in a smaller share of draws, such as 0.5 or 50%%",
+    )
+    parser.add_argument(
+        "--features",
+        type=whole(0),
+        default=0,
+        metavar="N",
+        help="for every node the N columns in which it differs most, in standard deviations",
+    )
+    parser.add_argument(
+        "--names", type=whole(0), default=8, metavar="N", help="names in a leaf (default: 8)"
+    )
+    parser.add_argument(
+        "--width",
+        type=whole(20),
+        metavar="N",
+        help="cut lines here (default: the terminal's width)",
+    )
+    _json(parser)
+
+
+def _plot(commands) -> None:
+    parser = _on_folder(commands, "plot", "draw a picture of a run (needs matplotlib)")
+    parser.add_argument(
+        "--kind", choices=PLOTS, default="tree", help="what to draw (default: tree)"
+    )
+    _output(parser, "the picture, by its ending .png, .svg or .pdf (default: DIR/KIND.png)")
+    parser.add_argument(
+        "--level",
+        metavar="N",
+        help="for coclustering: the level of the tree, or `component` (default: component)",
+    )
+    parser.add_argument("--dpi", type=whole(10), default=150, help="dots an inch (default: 150)")
+    _json(parser)
+
+
+def _predict(commands) -> None:
+    parser = _on_folder(
+        commands,
+        "predict",
+        "place new rows in the tree of a run",
+        _PREDICT,
+    )
+    parser.add_argument("data", metavar="DATA", help="a table with the columns that were fitted")
+    _output(parser, "the CSV file to write (default: print it)")
+    _json(parser)
+    add_reading(parser.add_argument_group("the table, where it differs from the one fitted"))
+
+
+def _export(commands) -> None:
+    parser = _on_folder(
+        commands,
+        "export",
+        "write the tree or the draws for another program",
+        "Write the tree or the draws for another program.\n\n"
+        "  newick    tree with names, for programs that draw phylogenies\n"
+        "  linkage   SciPy's linkage matrix, as .npy\n"
+        "  json      tree with everything known of it\n"
+        "  csv       one line a node\n"
+        "  graphml   graph, for Gephi, Cytoscape, igraph (needs networkx)\n"
+        "  arviz     draws, as NetCDF (needs arviz)",
+    )
+    parser.add_argument("--to", choices=EXPORTS, required=True, help="the format")
+    _output(parser, "the file to write", required=True)
+    _json(parser)
+
+
+def _diagnose(commands) -> None:
+    parser = _on_folder(
+        commands,
+        "diagnose",
+        "say whether the chains of a run have converged",
+        "Say whether the chains of a run have converged: R-hat and effective sample sizes of "
+        "numbers\nthat do not depend on how nodes and components are labelled.",
+    )
+    _json(parser)
+
+
+def _demo(commands) -> None:
+    parser = _command(
+        commands,
+        "demo",
+        "fit the bundled Zoo data and print the tree",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", default="bhmc-demo", help="folder (default: bhmc-demo)"
+    )
+    parser.add_argument("--seed", type=whole(0), default=0, metavar="N", help="default: 0")
+
+
+def _prior(commands) -> None:
+    parser = _command(
+        commands,
+        "prior",
+        "describe what settings imply before any data",
+        "Describe the trees that settings imply before any data are seen: how many nodes and\n"
+        "components to expect.",
+    )
+    parser.add_argument("n", metavar="N", type=whole(1), help="number of data")
+    parser.add_argument("--levels", type=whole(1), default=3, metavar="L", help="default: 3")
+    for name in ("alpha", "gamma0", "gamma"):
+        parser.add_argument(
+            f"--{name}",
+            type=concentration,
+            default="learn",
+            metavar="X",
+            help="a number or `learn` (default)",
+        )
+    parser.add_argument(
+        "--samples", type=whole(2), default=200, metavar="N", help="trees drawn (default: 200)"
+    )
+    parser.add_argument("--seed", type=whole(0), default=0, metavar="N", help="default: 0")
+    _json(parser)
+
+
+def _completion(commands) -> None:
+    parser = _command(
+        commands,
+        "completion",
+        "print a script that completes commands in a shell (needs shtab)",
+        "Print a script that completes the commands and options of bhmc in a shell (needs shtab).",
+        "example:\n  bhmc completion bash > ~/.local/share/bash-completion/completions/bhmc",
+    )
+    parser.add_argument("shell", choices=SHELLS, help="the shell")

@@ -1,0 +1,91 @@
+"""`bhmc show` and `bhmc diagnose`: a run in the terminal."""
+
+from typing import Any
+
+import numpy as np
+
+from bhmc import BHMC
+from bhmc._cli.errors import OK, RefusedError, refusals
+from bhmc._cli.folder import RunFolder
+from bhmc._cli.output import fitted, print_json, say, terminal_width
+from bhmc._cli.results import tree_text
+
+
+def load_run(name: str) -> tuple[RunFolder, dict[str, Any], BHMC]:
+    """A run folder, what its run.json says, and its model."""
+    folder = RunFolder.open(name)
+    record = folder.record()
+    if not folder.model.exists():
+        raise RefusedError(
+            f"{folder.path} has no results yet: the run was stopped before its first draw, or is "
+            f"still going. Go on with: bhmc fit --continue {folder.path}"
+        )
+    with refusals():
+        model = BHMC.load(folder.model)
+    if record["status"] != "done":
+        draws = model.draws_
+        say(f"This run is not finished: it has {draws.n_draws} draws of {draws.n_chains} chains.")
+    return folder, record, model
+
+
+def show(options) -> int:
+    """Print the tree."""
+    _, record, model = load_run(options.folder)
+    tree = model.tree_
+    if options.min_support is not None and tree.support is None:
+        raise RefusedError("the support of nodes is not known in this run.")
+    if options.json:
+        print_json({"status": record["status"], "nodes": node_list(tree, options)})
+        return OK
+    with refusals():
+        text = tree_text(
+            tree,
+            max_names=options.names,
+            max_depth=options.depth,
+            min_size=options.min_size,
+            min_support=options.min_support,
+            features=options.features,
+        )
+    print(fitted(text, terminal_width(options.width)))
+    return OK
+
+
+def node_list(tree, options) -> list[dict[str, Any]]:
+    """A dict for every node that is not hidden; a node whose parent is hidden is hidden too."""
+    table = tree.nodes()
+    shown = np.ones(tree.n_nodes, dtype=bool)
+    shown &= tree.sizes >= options.min_size
+    if options.depth is not None:
+        shown &= tree.levels <= options.depth
+    if options.min_support is not None:
+        shown &= tree.support >= options.min_support
+    shown[0] = True
+    for node in range(1, tree.n_nodes):  # parents come before children
+        shown[node] &= shown[tree.parents[node]]
+    names = list(table)
+    found = []
+    for node in np.flatnonzero(shown):
+        one = {name: table[name][node] for name in names}
+        if options.features:
+            one["features"] = dict(tree.top_features(int(node), options.features))
+        found.append(one)
+    return found
+
+
+def diagnose(options) -> int:
+    """Print R-hat and effective sample sizes."""
+    from bhmc.diagnostics import diagnose as diagnosed
+
+    _, _, model = load_run(options.folder)
+    diagnostics = diagnosed(model.draws_)
+    if options.json:
+        print_json(
+            {
+                "converged": diagnostics.converged,
+                "problems": list(diagnostics.problems),
+                "table": diagnostics.table,
+            }
+        )
+    else:
+        print(diagnostics)
+    return OK

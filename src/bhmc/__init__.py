@@ -5,7 +5,6 @@ functional layer for those who test or extend the samplers. `describe_prior` and
 settings.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bhmc._version import __version__
@@ -65,9 +64,9 @@ _ROOMS = {
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'bhmc' has no attribute {name!r}")
-    if name not in _ROOMS:
-        return import_module(f"bhmc.{name}")
-    value = globals()[name] = getattr(import_module(f"bhmc.{_ROOMS[name]}"), name)
+    # Not importlib.import_module, whose own frame a warning about the import would point at.
+    room = __import__(f"bhmc.{_ROOMS.get(name, name)}", fromlist=[name])
+    value = globals()[name] = getattr(room, name) if name in _ROOMS else room
     return value
 
 

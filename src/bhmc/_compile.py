@@ -69,7 +69,7 @@ def _warn_once(what: str) -> None:
 
 
 def _level_of_user() -> int:
-    """The caller's `stacklevel` for the first line outside the package, which asked for a name of it."""
+    """The caller's `stacklevel` for the first line outside the package: it uses a name."""
     package = os.path.join(os.path.dirname(__file__), "")
     level = 1
     frame = sys._getframe(1)

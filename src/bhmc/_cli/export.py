@@ -1,4 +1,4 @@
-"""`bhmc export` and `bhmc plot`: a run for other programs and for the eye."""
+"""`bhmc export`: a run for other programs."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +21,7 @@ def export(options) -> int:
     with refusals():
         write = _WRITERS[options.to](model)
     put_in_place(path, write)
-    return _said(options, path)
+    return said_where(options, path)
 
 
 def put_in_place(path: Path, write: Callable[[Path], Any]) -> None:
@@ -33,7 +33,8 @@ def put_in_place(path: Path, write: Callable[[Path], Any]) -> None:
     replace_file(path, write)
 
 
-def _said(options, path: Path) -> int:
+def said_where(options, path: Path) -> int:
+    """Say that the file is written."""
     if options.json:
         print_json({"written": str(path)})
     else:

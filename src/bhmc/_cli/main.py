@@ -15,7 +15,7 @@ from bhmc._cli.parser import build_parser
 _COMMANDS = {
     "fit": "fit",
     "show": "show",
-    "plot": "export",
+    "plot": "plot",
     "export": "export",
     "predict": "predict",
     "diagnose": "show",

@@ -52,7 +52,9 @@ def show(options) -> int:
 
 def node_list(tree, options) -> list[dict[str, Any]]:
     """A dict for every node that is not hidden; a node whose parent is hidden is hidden too."""
-    table = tree.nodes()
+    table = tree.nodes(options.features)
+    if not options.features:
+        del table["features"]
     shown = np.ones(tree.n_nodes, dtype=bool)
     shown &= tree.sizes >= options.min_size
     if options.depth is not None:
@@ -62,14 +64,9 @@ def node_list(tree, options) -> list[dict[str, Any]]:
     shown[0] = True
     for node in range(1, tree.n_nodes):  # parents come before children
         shown[node] &= shown[tree.parents[node]]
-    names = list(table)
-    found = []
-    for node in np.flatnonzero(shown):
-        one = {name: table[name][node] for name in names}
-        if options.features:
-            one["features"] = dict(tree.top_features(int(node), options.features))
-        found.append(one)
-    return found
+    return [
+        {name: column[node] for name, column in table.items()} for node in np.flatnonzero(shown)
+    ]
 
 
 def diagnose(options) -> int:

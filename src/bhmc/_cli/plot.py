@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bhmc import BHMC
-from bhmc._cli.errors import OK, RefusedError, refusals
+from bhmc._cli.errors import RefusedError, refusals
 from bhmc._cli.export import put_in_place, said_where
 from bhmc._cli.show import load_run
 

@@ -41,8 +41,8 @@ __all__ = [
     "warmup",
 ]
 
-# Names are imported when they are first asked for, from these rooms; a name that is not here is a
-# room itself. So `bhmc --help` need not wait seconds for Numba and scikit-learn.
+# Names are imported when they are first asked for, from these rooms, and so is a room itself
+# (`bhmc.datasets`). So `bhmc --help` need not wait seconds for Numba and scikit-learn.
 _ROOMS = {
     "BHMC": "_estimator",
     "Hyper": "_state",
@@ -62,11 +62,17 @@ _ROOMS = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'bhmc' has no attribute {name!r}")
-    # Not importlib.import_module, whose own frame a warning about the import would point at.
-    room = __import__(f"bhmc.{_ROOMS.get(name, name)}", fromlist=[name])
-    value = globals()[name] = getattr(room, name) if name in _ROOMS else room
+    room = f"bhmc.{_ROOMS.get(name, name)}"
+    try:
+        if name.startswith("__"):
+            raise ModuleNotFoundError(name=room)
+        # Not importlib.import_module, whose own frame a warning about the import would point at.
+        module = __import__(room, fromlist=[name])
+    except ModuleNotFoundError as error:
+        if error.name != room:  # the room is there, and something it needs is not
+            raise
+        raise AttributeError(f"module 'bhmc' has no attribute {name!r}") from None
+    value = globals()[name] = getattr(module, name) if name in _ROOMS else module
     return value
 
 

@@ -184,10 +184,12 @@ def add_fit(parser) -> None:
     answer.add_argument(
         "--estimate",
         choices=("vi", "map"),
-        help="the tree nearest to all draws, by variation of information, or the most likely draw",
+        help="vi: the tree nearest to all draws, by variation of information; map: the most likely "
+        "draw (default: vi)",
     )
     answer.add_argument(
         "--keep",
         choices=("auto", "paths", "summary"),
-        help="keep the tree of every draw, or only a summary that takes little memory",
+        help="paths: the tree of every draw; summary: of some, which takes little memory "
+        "(default: auto, by the size of the data)",
     )

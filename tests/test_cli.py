@@ -21,6 +21,7 @@ from bhmc._cli.output import fitted, to_json
 from bhmc._cli.tables import Reading, read_table
 from bhmc._init_checks import STARTS
 from bhmc.likelihoods import NAMES
+from bhmc.recorder import Recorder
 from tests.shared_data import FOLDER
 
 SOURCE = Path(bhmc.__file__).parents[1]
@@ -315,15 +316,17 @@ def test_a_fault_of_ours_is_told_apart(table, tmp_path, capsys, monkeypatch):
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_more_draws(table, tmp_path, capsys):
-    """Going on gives the draws of a longer run from the start."""
-    folder, whole = str(tmp_path / "run"), str(tmp_path / "whole")
-    assert main(["fit", str(table), "-o", folder, *QUICK]) == 0
-    assert main(["fit", "--continue", folder, "--draws", "5"]) == 0
-    assert main(["fit", str(table), "-o", whole, *QUICK[2:], "--draws", "11"]) == 0
-    assert record_of(tmp_path / "run")["settings"]["n_draws"] == 11
-    for name in ("draws.csv", "assignments.csv", "tree.txt"):
-        assert (tmp_path / "run" / name).read_text() == (tmp_path / "whole" / name).read_text()
+def test_more_draws(table, tmp_path):
+    """Going on keeps the draws there are and adds as many as asked for."""
+    folder = tmp_path / "run"
+    assert main(["fit", str(table), "-o", str(folder), *QUICK]) == 0
+    before = rows_of(folder / "draws.csv")
+    assert main(["fit", "--continue", str(folder), "--draws", "5"]) == 0
+    after = rows_of(folder / "draws.csv")
+    assert len(after) == 22
+    assert [row for row in after if int(row["draw"]) < 6] == before
+    assert record_of(folder)["settings"]["n_draws"] == 11
+    assert record_of(folder)["result"]["draws"] == 11
 
 
 def test_refusals_to_continue(finished, table, tmp_path, capsys):
@@ -357,38 +360,35 @@ def test_records_of_the_future_and_damaged_ones(finished, tmp_path, capsys):
 # ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_keeps_the_draws(table, tmp_path, kind):
+def test_an_interrupt_keeps_the_draws(table, tmp_path, capsys, monkeypatch, kind):
     folder = tmp_path / "run"
-    command = [sys.executable, "-m", "bhmc", "fit", str(table), "-o", str(folder)]
-    env = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    process = subprocess.Popen(
-        [*command, "--draws", "1000000", "--warmup", "0", "--levels", "2", "--chains", "1"],
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-    )
-    wait_for(lambda: (folder / "run.json").exists())
-    assert record_of(folder)["status"] == "running"
-    time.sleep(6)
-    process.send_signal(kind)
-    printed, said = process.communicate(timeout=60)
-    assert process.returncode == 130, said
-    assert f"bhmc fit --continue {folder}" in said
-    assert "Traceback" not in said
-    assert record_of(folder)["status"] == "partial"
-    if (folder / "model.bhmc").exists():
-        assert printed == (folder / "tree.txt").read_text()
-        assert main(["show", str(folder)]) == 0
+    listen = Recorder.on_draw
 
+    def interrupt(self, chain, info):
+        listen(self, chain, info)
+        if len(self.rows) == 4:
+            assert record_of(folder)["status"] == "running"
+            signal.raise_signal(kind)
 
-def wait_for(condition, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    arguments = ["fit", str(table), "-o", str(folder), *QUICK, "--chains", "1"]
+    with monkeypatch.context() as patched:
+        patched.setattr(Recorder, "on_draw", interrupt)
+        assert main(arguments) == 130
+    printed = capsys.readouterr()
+    assert f"Go on with: bhmc fit --continue {folder}" in printed.err
+    assert "Traceback" not in printed.err
+    assert printed.out == (folder / "tree.txt").read_text()
+    record = record_of(folder)
+    assert (record["status"], record["result"]["draws"]) == ("partial", 4)
+    before = rows_of(folder / "draws.csv")
+    assert main(["show", str(folder)]) == 0
+    assert "is not finished: it has 4 draws of 1 chain" in capsys.readouterr().err
+
+    assert main(["fit", "--continue", str(folder)]) == 0
+    after = rows_of(folder / "draws.csv")
+    assert (after[:4], len(after)) == (before, 6)
+    assert record_of(folder)["status"] == "done"
 
 
 def test_an_interrupt_before_the_first_draw(table, tmp_path, capsys, monkeypatch):
@@ -399,7 +399,7 @@ def test_an_interrupt_before_the_first_draw(table, tmp_path, capsys, monkeypatch
     with monkeypatch.context() as patched:
         patched.setattr(bhmc.BHMC, "fit", interrupt)
         assert main(["fit", str(table), "-o", str(folder), *QUICK]) == 130
-    assert "only the settings were kept" in capsys.readouterr().err
+    assert "before the first draw: only the settings were kept" in capsys.readouterr().err
     assert record_of(folder)["status"] == "partial"
     assert "has no results yet" in refused(capsys, "show", folder)
     assert main(["fit", "--continue", str(folder)]) == 0

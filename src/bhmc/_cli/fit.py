@@ -14,6 +14,7 @@ from bhmc._cli.folder import RunFolder, is_at_work, now, owner
 from bhmc._cli.output import print_json, say, terminal_width
 from bhmc._cli.records import check_same_data, data_record, summary, versions
 from bhmc._cli.results import in_file, name_tree, short_text, write_results
+from bhmc._cli.show import count_draws
 from bhmc._cli.tables import Reading, Table, check_fittable, read_table
 
 # Options of the command and the parameters of BHMC they stand for.
@@ -193,10 +194,10 @@ def _run(model: BHMC, table: Table, quiet: bool) -> None:
 
 def _stopped_early(folder: RunFolder, record: dict[str, Any]) -> int:
     folder.write_record({**record, "status": "partial"})
-    say(
-        "bhmc fit: interrupted before the first draw; only the settings were kept. "
-        f"Go on with: bhmc fit --continue {folder.path}"
-    )
+    kept = "there are no results yet, but the chains were saved"
+    if not folder.has_checkpoint:
+        kept = "before the first draw: only the settings were kept"
+    say(f"bhmc fit: interrupted; {kept}. Go on with: bhmc fit --continue {folder.path}")
     return INTERRUPTED
 
 
@@ -226,9 +227,8 @@ def _report(model: BHMC, folder: RunFolder, record: dict[str, Any], options) -> 
         if hidden:
             say(f"Nodes of fewer than {hidden} data are not shown; `bhmc show` shows all.")
     say(
-        f"{result['components']} components, {result['leaves']} leaves, {result['draws']} draws of "
-        f"each of {result['chains']} chains, {record['seconds']:.1f} seconds. Results are in "
-        f"{folder.path}.",
+        f"{result['components']} components, {result['leaves']} leaves, {count_draws(model)}, "
+        f"{record['seconds']:.1f} seconds. Results are in {folder.path}.",
         quiet=options.quiet,
     )
     if record["status"] == "partial":

@@ -58,6 +58,11 @@ class RunFolder:
         return self.path / CHECKPOINT
 
     @property
+    def has_checkpoint(self) -> bool:
+        """Whether there are chains to go on from."""
+        return any(self.path.glob(f"{CHECKPOINT}*"))
+
+    @property
     def model(self) -> Path:
         """The saved model."""
         return self.path / MODEL

@@ -23,9 +23,16 @@ def load_run(name: str) -> tuple[RunFolder, dict[str, Any], BHMC]:
     with refusals():
         model = BHMC.load(folder.model)
     if record["status"] != "done":
-        draws = model.draws_
-        say(f"This run is not finished: it has {draws.n_draws} draws of {draws.n_chains} chains.")
+        say(f"This run is not finished: it has {count_draws(model)}.")
     return folder, record, model
+
+
+def count_draws(model: BHMC) -> str:
+    """How many draws there are, in words."""
+    draws = model.draws_
+    if draws.n_chains == 1:
+        return f"{draws.n_draws} draws of 1 chain"
+    return f"{draws.n_draws} draws of each of {draws.n_chains} chains"
 
 
 def show(options) -> int:

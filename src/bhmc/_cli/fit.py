@@ -84,7 +84,7 @@ def _begun(options) -> tuple[RunFolder, dict[str, Any], Table]:
         "owner": owner(),
         "started": now(),
         "seed": secrets.randbits(32) if options.seed is None else options.seed,
-        "settings": given,
+        "settings": _settings(BHMC(**given)),
         "data": data_record(table, reading),
         "versions": versions(),
     }
@@ -111,7 +111,7 @@ def _resumed(options) -> tuple[RunFolder, dict[str, Any], Table]:
     check_same_data(table, record, folder.path)
     settings = dict(record["settings"])
     if options.draws is not None:
-        settings["n_draws"] = settings.get("n_draws", BHMC().n_draws) + options.draws
+        settings["n_draws"] += options.draws
     if options.jobs is not None:
         settings["n_jobs"] = options.jobs
     record = {
@@ -123,6 +123,12 @@ def _resumed(options) -> tuple[RunFolder, dict[str, Any], Table]:
     }
     folder.write_record(record)
     return folder, record, table
+
+
+def _settings(model: BHMC) -> dict[str, Any]:
+    """All that decides the draws, defaults included: those of a later bhmc may be others."""
+    apart = ("random_state", "checkpoint", "progress")
+    return {name: value for name, value in model.get_params().items() if name not in apart}
 
 
 def _check_nothing_else(options) -> None:

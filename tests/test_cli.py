@@ -506,7 +506,12 @@ def test_refusals_of_predict(finished, table, tmp_path, capsys):
 
 @pytest.mark.parametrize("kind", parser.EXPORTS)
 def test_export(finished, kind, tmp_path, capsys):
-    for library, needed in (("networkx", "graphml"), ("arviz", "arviz")):
+    for library, needed in (
+        ("networkx", "graphml"),
+        ("arviz_base", "arviz"),
+        ("h5netcdf", "arviz"),
+        ("h5py", "arviz"),
+    ):
         if kind == needed:
             pytest.importorskip(library, reason=f"NOT TESTED: {library} is not installed.")
     model = bhmc.BHMC.load(finished / "model.bhmc")
@@ -527,6 +532,23 @@ def test_export(finished, kind, tmp_path, capsys):
 
         graph = networkx.read_graphml(file)
         assert [graph.nodes[str(z)]["size"] for z in range(tree.n_nodes)] == tree.sizes.tolist()
+    elif kind == "arviz":
+        import xarray
+
+        with xarray.open_datatree(file, engine="h5netcdf") as found:
+            np.testing.assert_array_equal(found["posterior/alpha"], model.draws_.alpha)
+
+
+def test_export_without_what_it_needs(finished, tmp_path, capsys, monkeypatch):
+    out = tmp_path / "out"
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "networkx", None)
+        assert "needs networkx" in refused(capsys, "export", finished, "--to", "graphml", "-o", out)
+    pytest.importorskip("arviz_base", reason="NOT TESTED: arviz_base is not installed.")
+    monkeypatch.setattr("bhmc._cli.export.find_spec", lambda name: None)
+    line = refused(capsys, "export", finished, "--to", "arviz", "-o", out)
+    assert "needs h5netcdf" in line
+    assert not out.exists()
 
 
 @pytest.mark.parametrize("kind", parser.PLOTS)

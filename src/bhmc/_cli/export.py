@@ -1,6 +1,7 @@
 """`bhmc export`: a run for other programs."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,11 @@ def _graphml(model: BHMC) -> Callable[[Path], Any]:
 
 def _arviz(model: BHMC) -> Callable[[Path], Any]:
     data = model.draws_.to_arviz()
+    if not (find_spec("netCDF4") or (find_spec("h5netcdf") and find_spec("h5py"))):
+        raise RefusedError(
+            "writing NetCDF, ArviZ's file format, needs h5netcdf and h5py: install them with `pip "
+            "install h5netcdf h5py`."
+        )
     return lambda path: data.to_netcdf(path)
 
 

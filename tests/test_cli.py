@@ -18,7 +18,7 @@ from bhmc._cli import folder as folders
 from bhmc._cli import main, options, parser, results
 from bhmc._cli.errors import RefusedError
 from bhmc._cli.frame import Frame
-from bhmc._cli.output import fitted, to_json
+from bhmc._cli.output import counted, fitted, to_json
 from bhmc._cli.tables import Reading, read_table
 from bhmc._init_checks import STARTS
 from bhmc.likelihoods import NAMES
@@ -302,6 +302,9 @@ def test_the_librarys_refusals_name_the_line(tmp_path, capsys):
     line = refused(capsys, "fit", file, "-o", tmp_path / "o2", "--likelihood", "full_gaussian")
     assert "has NaN (a missing value) in column 'a', line 3" in line
     assert record_of(tmp_path / "o2")["status"] == "failed"
+    file.write_text("a,b\n1,2\n2,3\n4,5\n")  # mended, and the same command again
+    again = ["fit", str(file), "-o", str(tmp_path / "o2"), *QUICK, "--likelihood", "full_gaussian"]
+    assert main(again) == 0
 
 
 def test_a_fault_of_ours_is_told_apart(table, tmp_path, capsys, monkeypatch):
@@ -469,7 +472,8 @@ def test_predict(finished, table, tmp_path, capsys):
     with other.open("w", newline="") as file:
         writer = csv.DictWriter(file, ["colour", "extra", *[n for n in rows[0] if n != "colour"]])
         writer.writeheader()
-        writer.writerows({**row, "extra": "x"} for row in rows)
+        extras = ["x", *"12345678901"]  # a column that is not fitted may hold anything
+        writer.writerows({**row, "extra": one} for row, one in zip(rows, extras, strict=True))
     model = bhmc.BHMC.load(finished / "model.bhmc")
     X = read_table(str(table), Reading()).data()
     probability, new = model.predict_proba(X, return_new=True)
@@ -608,6 +612,11 @@ def test_completion(shell, capsys, monkeypatch):
     assert "free_gaussian" in script
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert "pip install bhmc[completion]" in refused(capsys, "completion", shell)
+
+
+def test_one_and_many():
+    assert [counted(n, "leaf") for n in (1, 2, 1000)] == ["1 leaf", "2 leaves", "1,000 leaves"]
+    assert counted(0, "row") == "0 rows"
 
 
 def test_json_has_no_nan():

@@ -1,7 +1,7 @@
 """Tables in binary files: Parquet, NumPy's NPY and NPZ, and Matrix Market."""
 
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -74,18 +74,23 @@ def _read_mtx(path: Path) -> Any:
     return io.mmread(path)
 
 
-def read_parquet(path: Path, drop: Sequence[str] = ()) -> tuple[list[str], list[NDArray]]:
+def read_parquet(path: Path, matters: Callable[[str], bool]) -> tuple[list[str], list[NDArray]]:
     """Names and columns: float64 with NaN, or objects for text with None for missing entries.
 
-    Columns to `drop` may hold anything; they come empty.
+    A column that does not matter may hold anything; it comes empty.
     """
     names, columns = _parquet_columns(path)
     if not columns or not len(columns[0]):
         raise RefusedError(f"{path} has no rows.")
-    return names, [
-        np.full(len(column), np.nan) if name in drop else _typed(column, name, path)
-        for name, column in zip(names, columns, strict=True)
-    ]
+    found = []
+    for name, column in zip(names, columns, strict=True):
+        try:
+            found.append(_typed(column, name, path))
+        except RefusedError:
+            if matters(name):
+                raise
+            found.append(np.full(len(column), np.nan))
+    return names, found
 
 
 def _parquet_columns(path: Path) -> tuple[list[str], list[list]]:

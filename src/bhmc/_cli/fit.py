@@ -11,7 +11,7 @@ from typing import Any
 from bhmc import BHMC, warmup
 from bhmc._cli.errors import INTERRUPTED, OK, RefusedError, refusals
 from bhmc._cli.folder import RunFolder, is_at_work, now, owner
-from bhmc._cli.output import print_json, say, terminal_width
+from bhmc._cli.output import counted, print_json, print_result, say, terminal_width
 from bhmc._cli.records import check_same_data, data_record, summary, versions
 from bhmc._cli.results import in_file, name_tree, short_text, write_results
 from bhmc._cli.show import count_draws
@@ -179,8 +179,9 @@ def _check_text_columns(table: Table, likelihood: str | None) -> None:
 def _plan(model: BHMC, table: Table, seed: int) -> str:
     rows, columns = table.shape
     return (
-        f"Read {table.path}: {rows:,} rows, {columns:,} columns. Sampling {model.n_chains} chains "
-        f"of {model.n_warmup} + {model.n_draws * model.thin} sweeps with seed {seed}."
+        f"Read {table.path}: {counted(rows, 'row')}, {counted(columns, 'column')}. Sampling "
+        f"{counted(model.n_chains, 'chain')} of {model.n_warmup} + {model.n_draws * model.thin} "
+        f"sweeps with seed {seed}."
     )
 
 
@@ -229,11 +230,12 @@ def _report(model: BHMC, folder: RunFolder, record: dict[str, Any], options) -> 
         print_json({"folder": str(folder.path), **shown})
     else:
         text, hidden = short_text(model.tree_, terminal_width())
-        print(text, flush=True)
+        print_result(text)
         if hidden:
             say(f"Nodes of fewer than {hidden} data are not shown; `bhmc show` shows all.")
     say(
-        f"{result['components']} components, {result['leaves']} leaves, {count_draws(model)}, "
+        f"{counted(result['components'], 'component')}, {counted(result['leaves'], 'leaf')}, "
+        f"{count_draws(model)}, "
         f"{record['seconds']:.1f} seconds. Results are in {folder.path}.",
         quiet=options.quiet,
     )

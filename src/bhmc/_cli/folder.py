@@ -39,9 +39,9 @@ class RunFolder:
             raise RefusedError(
                 f"{name!r} is not a folder to write to: {reason_of(error)}."
             ) from None
-        if occupied and not force:
-            raise RefusedError(_occupied(path))
         folder = cls(path)
+        if occupied and not force and not folder.holds_nothing():
+            raise RefusedError(_occupied(path))
         folder.clear()
         return folder
 
@@ -66,6 +66,14 @@ class RunFolder:
     def model(self) -> Path:
         """The saved model."""
         return self.path / MODEL
+
+    def holds_nothing(self) -> bool:
+        """Whether all there is says that a table was refused: its mended version may come here."""
+        if [entry.name for entry in self.path.iterdir()] != [RECORD]:
+            return False
+        with contextlib.suppress(RefusedError):
+            return self.record().get("status") == "failed"
+        return False
 
     def clear(self) -> None:
         """Remove the run, and only what bhmc writes."""

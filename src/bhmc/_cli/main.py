@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from bhmc._cli.errors import INTERRUPTED, OK, REFUSED, UNEXPECTED, RefusedError
+from bhmc._cli.output import mute_stdout
 from bhmc._cli.parser import build_parser
 
 # Where each command is; imported only when it is asked for.
@@ -51,7 +52,7 @@ def _guarded(name: str, run: Callable[[], int]) -> int:
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        mute_stdout()
         return OK
     except RefusedError as error:
         return _end(f"bhmc {name}: {_sentence(str(error))}", REFUSED)

@@ -1,13 +1,12 @@
-"""What is printed: text on stdout, messages on stderr, JSON where asked for."""
+"""What is printed: text on stdout, messages on stderr, JSON where asked for. No NumPy here."""
 
 import json
 import math
+import os
 import shutil
 import sys
 import unicodedata
 from typing import Any
-
-import numpy as np
 
 
 def say(text: str = "", *, quiet: bool = False) -> None:
@@ -18,7 +17,7 @@ def say(text: str = "", *, quiet: bool = False) -> None:
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout; what JSON has no word for (NaN, infinity) is null."""
-    print(to_json(value))
+    print_result(to_json(value))
 
 
 def to_json(value: Any) -> str:
@@ -32,15 +31,32 @@ def plain(value: Any) -> Any:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
-    if isinstance(value, np.ndarray):
+    if hasattr(value, "tolist"):
         return plain(value.tolist())
-    if isinstance(value, np.generic):
-        return plain(value.item())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return str(value)
+
+
+def counted(number: int, thing: str) -> str:
+    """`1 row`, `2 rows`, `3 leaves`."""
+    many = thing.removesuffix("f") + "ves" if thing.endswith("f") else f"{thing}s"
+    return f"{number:,} {thing if number == 1 else many}"
+
+
+def print_result(text: str) -> None:
+    """A result on stdout; whoever reads it may have seen enough before the end."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        mute_stdout()
+
+
+def mute_stdout() -> None:
+    """Nobody reads stdout any more: what is still written to it, at the end too, goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def terminal_width(asked: int | None = None) -> int | None:

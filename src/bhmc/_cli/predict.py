@@ -10,7 +10,7 @@ from bhmc import BHMC
 from bhmc._cli.errors import OK, RefusedError, refusals
 from bhmc._cli.export import put_in_place
 from bhmc._cli.fit import reading_of
-from bhmc._cli.output import print_json, say
+from bhmc._cli.output import counted, print_json, say
 from bhmc._cli.results import csv_text, in_file, path_text
 from bhmc._cli.show import load_run
 from bhmc._cli.tables import Reading, Table, read_table
@@ -26,7 +26,7 @@ def predict(options) -> int:
     if options.output is not None:
         text = csv_text(_COLUMNS, rows)
         put_in_place(Path(options.output), lambda part: part.write_text(text, "utf-8"))
-        say(f"Wrote {options.output}: {len(rows):,} rows.")
+        say(f"Wrote {options.output}: {counted(len(rows), 'row')}.")
     if options.json:
         print_json({"rows": [dict(zip(_COLUMNS, row, strict=True)) for row in rows]})
     elif options.output is None:
@@ -83,6 +83,7 @@ def _reading(options, fitted: dict[str, Any]) -> Reading:
         id=item_column,
         no_id=said.no_id or (was.no_id and said.id is None),
         text=(*said.text, *text),
+        only=tuple(fitted["names"]),
         decimal=said.decimal if said.decimal != "." else was.decimal,
         encoding=said.encoding or was.encoding,
         header=was.header if said.header is None else said.header,

@@ -7,7 +7,7 @@ import numpy as np
 from bhmc import BHMC
 from bhmc._cli.errors import OK, RefusedError, refusals
 from bhmc._cli.folder import RunFolder
-from bhmc._cli.output import fitted, print_json, say, terminal_width
+from bhmc._cli.output import counted, fitted, print_json, say, terminal_width
 from bhmc._cli.results import tree_text
 
 
@@ -29,10 +29,8 @@ def load_run(name: str) -> tuple[RunFolder, dict[str, Any], BHMC]:
 
 def count_draws(model: BHMC) -> str:
     """How many draws there are, in words."""
-    draws = model.draws_
-    if draws.n_chains == 1:
-        return f"{draws.n_draws} draws of 1 chain"
-    return f"{draws.n_draws} draws of each of {draws.n_chains} chains"
+    made, chains = counted(model.draws_.n_draws, "draw"), model.draws_.n_chains
+    return f"{made} of 1 chain" if chains == 1 else f"{made} of each of {chains} chains"
 
 
 def show(options) -> int:

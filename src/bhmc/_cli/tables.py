@@ -46,6 +46,8 @@ class Reading:
     decimal: str = "."
     encoding: str | None = None
     header: bool | None = None
+    only: tuple[str, ...] | None = None
+    """Columns that matter; others may hold anything."""
 
     def to_json(self) -> dict[str, Any]:
         """Itself as a dict of plain values."""
@@ -56,6 +58,10 @@ class Reading:
         """The inverse of `to_json`."""
         lists = {name: tuple(values[name]) for name in ("drop", "text")}
         return cls(**{**values, **lists})
+
+    def matters(self, name: str) -> bool:
+        """Whether the column of this name must make sense."""
+        return name not in self.drop and (self.only is None or name in self.only)
 
 
 @dataclass(frozen=True)
@@ -212,12 +218,14 @@ def _read(path: Path, reading: Reading, kind: str) -> Table:
         delimiter = reading.delimiter or ("\t" if kind == "tsv" else None)
         # Names keep their spelling (007), and what is dropped may hold anything.
         text = (*reading.text, *reading.drop, "" if reading.id is None else reading.id)
-        options = TextOptions(delimiter, reading.decimal, reading.encoding, reading.header, text)
+        options = TextOptions(
+            delimiter, reading.decimal, reading.encoding, reading.header, text, reading.only
+        )
         found = read_text(path, options)
         notes = () if found.has_header else (_no_header(found.names, reading),)
         return Table(path, found.names, found.columns, lines=found.lines, notes=notes)
     if kind == "parquet":
-        names, columns = read_parquet(path, reading.drop)
+        names, columns = read_parquet(path, reading.matters)
         columns = [
             _spelled(column) if name in reading.text else column
             for name, column in zip(names, columns, strict=True)

@@ -30,6 +30,8 @@ class TextOptions(NamedTuple):
     header: bool | None = None
     text: tuple[str, ...] = ()
     """Columns whose cells are text even where they spell numbers."""
+    only: tuple[str, ...] | None = None
+    """Columns that matter; others may hold anything."""
 
 
 class TextTable(NamedTuple):
@@ -62,7 +64,8 @@ def _read_once(path: Path, options: TextOptions) -> tuple[TextTable, list[Column
     has_header = _looks_like_header(head, options) if options.header is None else options.header
     names = head if has_header else [f"x{j + 1}" for j in range(len(head))]
     _check_names(names, path)
-    columns = [Column(name, as_text=name in options.text) for name in names]
+    idle = () if options.only is None else set(names) - set(options.only)
+    columns = [Column(name, as_text=name in options.text or name in idle) for name in names]
     lines, block = [], []
     if not has_header:
         lines, block = [line], [head]

@@ -2,6 +2,7 @@
 
 import zipfile
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -95,29 +96,29 @@ def read_parquet(path: Path, matters: Callable[[str], bool]) -> tuple[list[str],
 
 def _parquet_columns(path: Path) -> tuple[list[str], list[list]]:
     """Every column as a list of Python values, by polars or else pyarrow."""
-    try:
-        import polars
-
-        def load():
-            frame = polars.read_parquet(path)
-            return frame.columns, [column.to_list() for column in frame.get_columns()]
-    except ImportError:
+    for library, read in (("polars", _by_polars), ("pyarrow.parquet", _by_pyarrow)):
         try:
-            from pyarrow import parquet
+            module = import_module(library)
         except ImportError:
-            raise RefusedError(
-                "reading Parquet needs polars or pyarrow: install one, for example with "
-                "`pip install bhmc[parquet]`."
-            ) from None
+            continue
+        try:
+            return read(module, path)
+        except Exception as error:  # as above: whatever their readers raise
+            raise RefusedError(_damaged(path, "Parquet", error)) from None
+    raise RefusedError(
+        "reading Parquet needs polars or pyarrow: install one, for example with `pip install "
+        "bhmc[parquet]`."
+    )
 
-        def load():
-            table = parquet.read_table(path)
-            return table.column_names, [column.to_pylist() for column in table.columns]
 
-    try:
-        return load()
-    except Exception as error:  # as above: whatever their readers raise
-        raise RefusedError(_damaged(path, "Parquet", error)) from None
+def _by_polars(polars: Any, path: Path) -> tuple[list[str], list[list]]:
+    frame = polars.read_parquet(path)
+    return frame.columns, [column.to_list() for column in frame.get_columns()]
+
+
+def _by_pyarrow(parquet: Any, path: Path) -> tuple[list[str], list[list]]:
+    table = parquet.read_table(path)
+    return table.column_names, [column.to_pylist() for column in table.columns]
 
 
 def _typed(values: list, name: str, path: Path) -> NDArray:

@@ -28,6 +28,13 @@ _COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code: 0, 1, 2 or 130, as `bhmc --help` says."""
+    try:
+        return _main(arguments)
+    except KeyboardInterrupt:  # before a command has begun
+        return INTERRUPTED
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a character that it cannot show becomes "?"
             stream.reconfigure(errors="replace")

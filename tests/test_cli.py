@@ -1,5 +1,6 @@
 """The command line: words, exit codes, run folders; what it writes agrees with the model."""
 
+import argparse
 import csv
 import json
 import os
@@ -8,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,7 @@ import pytest
 
 import bhmc
 from bhmc._cli import folder as folders
-from bhmc._cli import main, options, parser, results
+from bhmc._cli import main, options, parser, results, show
 from bhmc._cli.errors import RefusedError
 from bhmc._cli.frame import Frame
 from bhmc._cli.output import counted, fitted, to_json
@@ -427,6 +429,19 @@ def test_files_are_put_in_place_whole(tmp_path):
     assert [file.name for file in folder.path.iterdir()] == ["tree.txt"]
 
 
+def test_a_file_appears_in_one_step(tmp_path, monkeypatch):
+    folder = folders.RunFolder.create(str(tmp_path / "run"))
+    folder.write("tree.txt", "old\n")
+
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(folders.os, "replace", refuse)
+    with pytest.raises(RefusedError, match=r"tree.txt cannot be written: No space left on device"):
+        folder.write("tree.txt", "new\n")
+    assert (folder.path / "tree.txt").read_text() == "old\n"
+
+
 # ------------------------------------------------------------------------------------------------
 # What is done with a run
 # ------------------------------------------------------------------------------------------------
@@ -455,6 +470,14 @@ def test_show_as_json(finished, capsys):
     fewer = json.loads(capsys.readouterr().out)["nodes"]
     wanted = [z for z in range(tree.n_nodes) if tree.sizes[z] >= 6 and tree.levels[z] <= 1]
     assert [node["id"] for node in fewer] == wanted
+
+
+def test_nodes_below_a_hidden_one_are_hidden(finished):
+    tree = bhmc.BHMC.load(finished / "model.bhmc").tree_
+    support = np.array([1.0, 0.1, 0.9])[tree.levels]
+    options = argparse.Namespace(min_size=1, depth=None, min_support=0.5, features=0)
+    nodes = show.node_list(replace(tree, support=support), options)
+    assert [node["id"] for node in nodes] == [0]
 
 
 def test_lines_are_cut_by_what_they_take_in_a_terminal():

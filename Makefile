@@ -22,7 +22,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test exact bench bench-growth heldout starts estimates grades supplement search-study lint types format constraints clean check-python
+.PHONY: help setup demo test exact interrupts bench bench-growth heldout starts estimates grades supplement search-study lint types format constraints clean check-python
 
 help: ## List the targets
 	@echo "Targets of this Makefile:"
@@ -64,6 +64,9 @@ test: setup lint types ## Check style, imports and types, then run all tests but
 exact: setup ## Run the whole exactness ladder, the long tests (40,000 draws each) included
 	@echo "Running the exactness ladder with its long tests; this takes half an hour."
 	@$(BIN)/python -m pytest -m '' -s tests/exact tests/mutants tests/test_twin.py
+
+interrupts: setup ## Interrupt a fit of the command line at twenty random moments, and go on with it each time
+	@BHMC_INTERRUPTS=20 $(BIN)/python -m pytest -s tests/test_interrupts.py
 
 bench: setup ## Measure speed, memory and cold start against their bounds; writes build/bench.json
 	@echo "Running the benchmarks; this takes some ten minutes."

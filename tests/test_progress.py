@@ -44,6 +44,7 @@ def test_a_bar_on_a_terminal(monkeypatch, with_tqdm):
         without_tqdm(monkeypatch)
     model = BHMC(progress=True, **QUICK).fit(X)
     shown = screen.getvalue()
+    assert "takes up to 1 kB (2 x 6 draws x 20 rows x 4 bytes)" in shown
     assert "20/20" in shown
     assert "log joint/nodes/components" in shown
     # The last numbers shown are those of the last draws.

@@ -295,8 +295,9 @@ def test_a_decimal_comma(written):
 
 
 def test_names_of_rows_that_do_not_name(written):
-    text = refusal(written("animal,x\nfrog,1\ntoad,2\nfrog,3\n"), id="animal")
-    assert "'frog' in column 'animal' is both in line 2 and in line 4" in text
+    table = read_table(written("animal,x\nfrog,1\ntoad,2\nfrog,3\n"), Reading(id="animal"))
+    assert table.items == ["frog", "toad", "frog"]
+    assert "'frog' in column 'animal' is both in line 2 and in line 4" in table.notes[0]
     text = refusal(written("animal,x\nfrog,1\n,2\n"), id="animal")
     assert text.startswith("FILE, line 3: there is no name in column 'animal'")
 

@@ -14,7 +14,7 @@ from bhmc._checks import check_choice, check_n_jobs, check_whole, concentrations
 from bhmc._data_checks import WrongEntryError, check_matrix, column_names, row_names
 from bhmc._frames import Columns, is_frame, read_frame
 from bhmc._init_checks import STARTS, check_init
-from bhmc._keeping import KEEPS, plan
+from bhmc._keeping import KEEPS, memory_sentence, plan
 from bhmc._prediction import Prediction
 from bhmc._profiles import profiles
 from bhmc._progress import CallbackSupport, Interrupts, listening, with_callbacks
@@ -324,7 +324,8 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
             fit = describe_fit(self.get_params(), data)
             chains = range(self.n_chains)
             saved = [SavedChain(self.checkpoint, number, fit, task.plan) for number in chains]
-        with Interrupts() as interrupts, listening(self, task.n_sweeps) as listeners:
+        memory = memory_sentence(self.keep, task.family.n_rows, self.n_draws, self.n_chains)
+        with Interrupts() as interrupts, listening(self, task.n_sweeps, memory) as listeners:
             return list(
                 Parallel(n_jobs=self.n_jobs, prefer="threads")(
                     delayed(run_chain)(task, seed, number, interrupts, listeners, saved[number])

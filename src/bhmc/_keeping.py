@@ -70,6 +70,19 @@ def plan(keep: str, *, n_rows: int, n_draws: int, n_chains: int, best: bool) -> 
     )
 
 
+def memory_sentence(keep: str, n_rows: int, n_draws: int, n_chains: int) -> str:
+    """What will be kept, and the memory it takes, in words."""
+    needed = memory_of_partitions(n_rows, n_draws, n_chains)
+    if keep == "paths" or (keep == "auto" and needed <= _MOST_AUTO_BYTES):
+        formula = f"{n_chains} x {n_draws} draws x {n_rows:,} rows x 4 bytes"
+        return f"Keeping the tree of every draw takes up to {_in_words(needed)} ({formula})."
+    return f"Keeping the trees of some draws, evenly spaced, within {_in_words(_PARTITION_BYTES)}."
+
+
+def _in_words(n_bytes: float) -> str:
+    return f"{n_bytes / 2**20:,.0f} MB" if n_bytes >= 2**20 else f"{n_bytes / 2**10:,.0f} kB"
+
+
 class WholeDraw(NamedTuple):
     """A draw as it is kept: all of a `State`, but a leaf in the place of each path."""
 

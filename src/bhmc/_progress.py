@@ -53,8 +53,10 @@ class Bar:
     It is drawn on standard error where that is a terminal or a notebook; a log gets nothing.
     """
 
-    def __init__(self, n_chains: int, n_sweeps: int):
+    def __init__(self, n_chains: int, n_sweeps: int, first_line: str):
         self._lock = threading.Lock()
+        if sys.stderr.isatty():
+            print(first_line, file=sys.stderr)
         self._sweeps, self._numbers = [0] * n_chains, [""] * n_chains
         self._total, self._last, self._shown = n_chains * n_sweeps, 0.0, 0
         self._bar = _new_bar(self._total)
@@ -138,10 +140,12 @@ else:
 
 
 @contextmanager
-def listening(estimator, n_sweeps: int) -> Iterator[list[Listener]]:
+def listening(estimator, n_sweeps: int, first_line: str) -> Iterator[list[Listener]]:
     """All who want to hear of the chains of a fit; they are let go at its end."""
     n_chains = estimator.n_chains
-    told: list[Bar | Callbacks] = [Bar(n_chains, n_sweeps)] if estimator.progress else []
+    told: list[Bar | Callbacks] = []
+    if estimator.progress:
+        told.append(Bar(n_chains, n_sweeps, first_line))
     if getattr(estimator, "_skl_callbacks", None):
         context = estimator._init_callback_context(max_subtasks=n_chains, sequential_subtasks=False)
         context.call_on_fit_task_begin(estimator=estimator)

@@ -266,7 +266,8 @@ def _name_rows(table: Table, reading: Reading) -> Table:
         return table
     shown = repr(guess) if guess else "the first column"
     note = f"Rows are named by {shown}, different in every row (--no-id takes it for data)."
-    return replace(_named_by(table, guess), notes=(*table.notes, note))
+    named = _named_by(table, guess)
+    return replace(named, notes=(*named.notes, note))
 
 
 def _guess_names(table: Table) -> str | None:
@@ -285,22 +286,22 @@ def _named_by(table: Table, name: str) -> Table:
     assert table.columns is not None
     j = table.names.index(name)
     column = table.columns[j] if table.columns[j].dtype == object else _spelled(table.columns[j])
-    first: dict[str, int] = {}
+    first, repeated = {}, ""
     for row, item in enumerate(column):
         if item is None:
             raise RefusedError(
                 f"{table.path}, {table.place(row)}: there is no name in column {name!r}, which is "
                 "to name the rows."
             )
-        if item in first:
-            raise RefusedError(
-                f"{table.path}: the name {item!r} in column {name!r} is both in "
-                f"{table.place(first[item])} and in {table.place(row)}; names of rows must differ. "
-                "Mend one, or name rows by another column."
+        if item in first and not repeated:
+            repeated = (
+                f"The name {item!r} in column {name!r} is both in {table.place(first[item])} and "
+                f"in {table.place(row)}: in the tree you cannot tell them apart."
             )
-        first[item] = row
+        first.setdefault(item, row)
     left = table.select([other for other in table.names if other != name])
-    return replace(left, items=[str(item) for item in column], item_column=name)
+    notes = (*table.notes, repeated) if repeated else table.notes
+    return replace(left, items=[str(item) for item in column], item_column=name, notes=notes)
 
 
 def _check_known(name: str, option: str, table: Table) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bhmc._version import __version__
 
 if TYPE_CHECKING:
-    from bhmc import datasets, likelihoods, priors
+    from bhmc import datasets, likelihoods, plotting, priors
     from bhmc._density import log_joint
     from bhmc._describe import PriorDescription, describe_prior
     from bhmc._estimator import BHMC
@@ -33,6 +33,7 @@ __all__ = [
     "describe_prior",
     "likelihoods",
     "log_joint",
+    "plotting",
     "priors",
     "sample_data",
     "sample_prior",

@@ -45,3 +45,14 @@ def import_shtab(what: str) -> Any:
             f"{what} needs shtab: install it with `pip install bhmc[completion]`."
         ) from error
     return shtab
+
+
+def import_matplotlib(what: str) -> Any:
+    """matplotlib, or a sentence that says how to get it."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise ImportError(
+            f"{what} needs matplotlib: install it with `pip install bhmc[plot]`."
+        ) from error
+    return matplotlib

@@ -1,0 +1,57 @@
+"""What colours stand for, in a line above the picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bhmc.plotting._canvas import size_in_points
+from bhmc.plotting._collapse import Marks
+from bhmc.plotting._colors import INK, REST, component_colors, support_colors
+from bhmc.plotting._text import FONT_SIZE, percent, width_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# A handle and the space around an entry, in units of the font size: matplotlib's own settings.
+_HANDLE = 5.0
+
+
+def add_legend(ax: Axes, marks: Marks, color: str) -> None:
+    """Components and their rows, or a scale of support; and what a grey mark is."""
+    from matplotlib.patches import Patch
+
+    entries: list[tuple[str, dict]]
+    if color == "support":
+        shares = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
+        entries = [
+            (f"support {percent(share)}" if i == 0 else percent(share), {"facecolor": shade})
+            for i, (share, shade) in enumerate(zip(shares, support_colors(shares), strict=True))
+        ]
+    else:
+        colors = component_colors(marks.components, marks.counts[0])
+        names = [*(f"c{k}" for k in marks.components), "others"]
+        entries = [
+            (f"{name} ({rows:,})", {"facecolor": shade})
+            for name, rows, shade in zip(names, marks.counts[0], colors, strict=True)
+            if rows
+        ]
+    if marks.is_rest.any():
+        entries.append(("collapsed", {"facecolor": REST, "hatch": "/////"}))
+    handles = [
+        Patch(label=label, edgecolor=INK, linewidth=0.6, **style) for label, style in entries
+    ]
+    widest = max(width_of(label) for label, _ in entries) + _HANDLE * FONT_SIZE
+    ax.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=max(1, min(len(handles), int(size_in_points(ax)[0] / widest))),
+        frameon=False,
+        fontsize=FONT_SIZE,
+        borderaxespad=0.3,
+        handlelength=1.2,
+        handletextpad=0.4,
+        columnspacing=1.2,
+    )

@@ -23,7 +23,10 @@ def save(axes, name: str) -> None:
     figure, whole = np.ravel(axes)[0].figure, BytesIO()
     figure.savefig(whole, dpi=100)
     # A few colours are enough, and half the size.
-    Image.open(whole).convert("RGB").quantize(256).save(FOLDER / f"{name}.png", optimize=True)
+    image = Image.open(whole).convert("RGB")
+    # The default method drops colours of small areas, such as those of a legend.
+    few = image.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    few.save(FOLDER / f"{name}.png", optimize=True)
     pyplot.close(figure)
 
 

@@ -138,7 +138,8 @@ def test_import_needs_neither_pandas_nor_matplotlib():
 # ------------------------------------------------------------------------------------------------
 
 FIT = """
-import json, time
+import json, time, warnings
+warnings.filterwarnings("ignore", message="The chains have not converged")  # they are short
 import numpy as np
 import bhmc
 from bhmc import _kernels

@@ -8,7 +8,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import Any, cast
 
 from bhmc.sampling import Chain
 
@@ -122,21 +123,45 @@ class _Line:
             print(file=sys.stderr)
 
 
-try:
-    from sklearn import callback as _callback
-except ImportError:  # scikit-learn before 1.9 has none
-    _callback = None
+class CallbackSupport:
+    """`set_callbacks` of scikit-learn 1.9 and later.
 
-if TYPE_CHECKING or _callback is None:
+    As scikit-learn's own mixin, but its package, which brings a library for terminals with it, is
+    imported only by those who use callbacks.
+    """
 
-    class CallbackSupport:
-        """Nothing to support."""
+    def set_callbacks(self, *callbacks):
+        """Have callbacks of scikit-learn (a bar, say) hear of every chain and sweep of a fit.
 
-    def with_callbacks(method):
-        """The method as it is."""
-        return method
-else:
-    CallbackSupport, with_callbacks = _callback.CallbackSupportMixin, _callback.with_callbacks
+        Parameters
+        ----------
+        *callbacks : callbacks
+            As scikit-learn 1.9 and later knows them; none takes away those set before.
+        """
+        try:
+            from sklearn.callback import CallbackSupportMixin
+        except ImportError as error:
+            raise ImportError("callbacks need scikit-learn 1.9 or later.") from error
+        return CallbackSupportMixin.set_callbacks(cast(Any, self), *callbacks)
+
+    def _init_callback_context(self, **task):
+        from sklearn.callback import CallbackSupportMixin
+
+        return CallbackSupportMixin._init_callback_context(cast(Any, self), **task)
+
+
+def with_callbacks(method):
+    """A `fit` that sets its callbacks up and takes them down, where it has some."""
+
+    @wraps(method)
+    def managed(estimator, *arguments, **named):
+        if not getattr(estimator, "_skl_callbacks", None):
+            return method(estimator, *arguments, **named)
+        from sklearn.callback import with_callbacks
+
+        return with_callbacks(method)(estimator, *arguments, **named)
+
+    return managed
 
 
 @contextmanager

@@ -22,7 +22,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test exact interrupts bench bench-growth heldout starts estimates grades supplement search-study lint types format constraints clean check-python
+.PHONY: help setup demo test exact interrupts bench bench-growth heldout starts estimates grades supplement search-study pictures lint types format constraints clean check-python
 
 help: ## List the targets
 	@echo "Targets of this Makefile:"
@@ -91,6 +91,11 @@ grades: setup ## How components agree with classes no fit has seen, defaults onl
 
 supplement: setup ## Run the four settings of the paper's supplement, print their trees; some twenty minutes
 	@$(BIN)/python -m benchmarks.supplement
+
+pictures: setup ## Make the pictures of docs/pictures anew; takes some minutes
+	@$(PIP_INSTALL) --no-build-isolation -e '.[plot]'
+	@echo "Making the pictures of the documents."
+	@$(BIN)/python -m docs.make_model_pictures
 
 search-study: setup ## Compare what bhmc.search finds with the defaults on rows not seen; takes over an hour
 	@$(BIN)/python -m benchmarks.search

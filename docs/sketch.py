@@ -1,5 +1,6 @@
 """Helpers of the pictures that explain the model: small trees, menus, one look for all."""
 
+from io import BytesIO
 from pathlib import Path
 
 import matplotlib
@@ -7,6 +8,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from PIL import Image
 
 FOLDER = Path(__file__).parent / "pictures"
 
@@ -37,7 +39,10 @@ def save(figure, name, tight=True):
     FOLDER.mkdir(exist_ok=True)
     if tight:
         figure.tight_layout()
-    figure.savefig(FOLDER / f"{name}.png", dpi=150, metadata={"Software": None})
+    whole = BytesIO()
+    figure.savefig(whole, dpi=150)
+    # A few colours are enough, and half the size.
+    Image.open(whole).convert("RGB").quantize(128).save(FOLDER / f"{name}.png", optimize=True)
     plt.close(figure)
     print(f"docs/pictures/{name}.png")
 

@@ -96,6 +96,7 @@ pictures: setup ## Make the pictures of docs/pictures anew; takes some minutes
 	@$(PIP_INSTALL) --no-build-isolation -e '.[plot]'
 	@echo "Making the pictures of the documents."
 	@$(BIN)/python -m docs.make_model_pictures
+	@$(BIN)/python -m docs.make_pictures
 
 search-study: setup ## Compare what bhmc.search finds with the defaults on rows not seen; takes over an hour
 	@$(BIN)/python -m benchmarks.search

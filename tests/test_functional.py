@@ -100,7 +100,9 @@ def test_signatures():
 
 
 def test_public_names():
-    """What `import bhmc` shows is `__all__`, apart from its own modules."""
+    """What `bhmc` shows once all was asked for is `__all__`, apart from its own modules."""
+    for name in bhmc.__all__:
+        getattr(bhmc, name)
     shown = {
         name
         for name, value in vars(bhmc).items()

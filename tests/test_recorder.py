@@ -6,7 +6,7 @@ from scipy import stats
 
 import bhmc
 from bhmc import BHMC, _keeping
-from bhmc._density import log_p_used_weights, log_p_weights
+from bhmc._density import log_p_weights
 from bhmc._keeping import Thinned, memory_of_partitions, plan
 from bhmc.draws import concat
 from bhmc.predictive import component_weights
@@ -78,45 +78,17 @@ def test_a_mixture_is_that_of_its_draw():
 
 @pytest.mark.parametrize("n_components", [None, 4])
 def test_log_joint_of_a_draw(n_components):
-    """log_joint of the functional layer, but for the weights that nobody uses."""
-    rng, hyper = np.random.default_rng(3), bhmc.Hyper(0.7, 4.0, 20.0, n_components)
+    """log_joint of the functional layer, but for the density of the weights."""
+    rng = np.random.default_rng(3)
+    hyper = bhmc.Hyper(0.7, 4.0, bhmc.priors.Gamma(40, 2), n_components)
     likelihood = bhmc.likelihoods.Gaussian(sigma2=0.5)
     state, X = bhmc.sample_prior(
         30, n_levels=2, hyper=hyper, likelihood=likelihood, rng=rng, n_components=n_components
     )
-    chain = Chain(state, likelihood.prepare(X), "gibbs", rng)
+    chain = Chain(state, likelihood.prepare(X), "gibbs", rng, learning=hyper)
     joint = bhmc.log_joint(state, X, hyper=hyper, likelihood=likelihood)
-    used = np.zeros((len(state.parents), state.n_components), dtype=bool)
-    for node in state.paths.T:
-        used[node, state.components] = True
-    ours = log_p_used_weights(state.log_weights, used, state.parents, hyper)
-    plain = log_p_weights(state)
-    assert chain.log_likelihood() + chain.log_prior() == pytest.approx(joint - plain + ours)
-    assert not used.all()  # so that something is lumped
-
-
-def test_log_p_of_used_weights_is_that_of_lumped_dirichlets():
-    """Node by node: SciPy's Dirichlet of the used weights and the rest, times all of them."""
-    hyper = bhmc.Hyper(1.0, 1.3, 2.5)
-    weights = np.array([[0.5, 0.2, 0.1, 0.2], [0.3, 0.3, 0.1, 0.3], [0.6, 0.1, 0.2, 0.1]])
-    used = np.array([[True, True, True], [True, False, True], [False, True, False]])
-    parents = np.array([-1, 0, 1])
-    found = log_p_used_weights(np.log(weights), used, parents, hyper)
-    expected = 3 * np.log(1.3) + 1.3 * np.log(0.2)
-    for z in (1, 2):
-        mask = np.append(used[z], False)
-        own, above = weights[z], weights[parents[z]]
-        w = np.append(own[mask], own[~mask].sum())
-        a = 2.5 * np.append(above[mask], above[~mask].sum())
-        expected += stats.dirichlet(a).logpdf(w / w.sum()) + np.log(w).sum()
-    assert found == pytest.approx(expected, abs=1e-10)
-
-
-def test_log_joint_stays_finite_where_weights_vanish():
-    log_weights = np.array([[-0.1, -3.0, -3.0], [-1e-9, -np.inf, -1e308]])
-    used = np.array([[True, True], [True, False]])
-    found = log_p_used_weights(log_weights, used, np.array([-1, 0]), bhmc.Hyper(1.0, 1.0, 0.01))
-    assert np.isfinite(found)
+    ours = chain.log_likelihood() + chain.log_prior()
+    assert ours == pytest.approx(joint - log_p_weights(state))
 
 
 # ---- How much is kept ----

@@ -5,11 +5,11 @@ functional layer for those who test or extend the samplers. `describe_prior` and
 settings.
 """
 
-from typing import TYPE_CHECKING, Any
+import typing
 
 from bhmc._version import __version__
 
-if TYPE_CHECKING:
+if typing.TYPE_CHECKING:
     from bhmc import datasets, likelihoods, plotting, priors
     from bhmc._density import log_joint
     from bhmc._describe import PriorDescription, describe_prior
@@ -62,7 +62,7 @@ _ROOMS = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> typing.Any:
     room = f"bhmc.{_ROOMS.get(name, name)}"
     try:
         if name.startswith("__"):

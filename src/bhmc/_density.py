@@ -12,9 +12,6 @@ from bhmc.likelihoods import Family, Likelihood, resolve
 # A gamma draw of a smaller shape may have a logarithm beyond the doubles.
 _VANISHED = 1e-300
 
-# Log of the least weight that counts, near the least double.
-_LOG_LEAST = -700.0
-
 
 def log_p_tree(sizes: NDArray, levels: NDArray, alpha: float) -> float:
     """log p(V | alpha), the probability of all paths under the nested Chinese restaurant process.
@@ -49,59 +46,6 @@ def log_p_weights(state: State) -> float:
         log_p += (hyper.gamma0 - 1) * root[-1] if hyper.gamma0 != 1 else 0.0
     shapes = np.log(hyper.gamma) + log_weights[state.parents[1:]]
     return float(log_p + log_dirichlet_pdf(log_weights[1:], shapes).sum())
-
-
-def log_p_used_weights(
-    log_weights: NDArray, used: NDArray, parents: NDArray, hyper: Hyper
-) -> float:
-    """log p(B) without the weights that no datum uses, as a density of the others' logarithms.
-
-    Components that no datum under z holds are lumped with the remainder of z, at z and below it:
-    (beta_zk for the used k; the rest) ~ Dir(gamma beta_pa,k; gamma times the rest of the parent).
-    That integrates their weights out, which can be e^-1000 or 0 and whose densities then drown or
-    overflow everything else. Of the weights left, a factor w_i for each (Aitchison's measure)
-    makes it the density of their logarithms, all treated alike. Exact as long as a double can hold
-    the weights; what is smaller counts as the least of them.
-
-    `log_weights` is (nodes, K + 1), the root first, the remainder last; `used` (nodes, K).
-    """
-    unused = np.column_stack([~used, np.ones(len(used), dtype=bool)])
-    rest = _log_sum_where(unused, log_weights)
-    above = log_weights[parents[1:]]
-    log_p = _root_log_p(log_weights[0], used[0], rest[0], hyper)
-    theirs = used[1:]
-    log_a = np.log(hyper.gamma) + above[:, :-1][theirs]
-    log_a_rest = np.log(hyper.gamma) + _log_sum_where(unused[1:], above)
-    log_p += _log_terms(log_weights[1:, :-1][theirs], log_a).sum()
-    log_p += _log_terms(rest[1:], log_a_rest).sum()
-    return float(log_p + (len(used) - 1) * gammaln(hyper.gamma))
-
-
-def _root_log_p(log_w: NDArray, used: NDArray, rest: float, hyper: Hyper) -> float:
-    """The root's part of `log_p_used_weights`."""
-    k = len(used)
-    if hyper.n_components is None:  # every component is used; the rest is the remainder
-        return k * np.log(hyper.gamma0) + hyper.gamma0 * rest
-    log_a = np.log(hyper.gamma0 / k)
-    lumped = log_a + np.log(k - used.sum()) if not used.all() else -np.inf
-    return (
-        gammaln(hyper.gamma0)
-        + _log_terms(log_w[:-1][used], np.full(used.sum(), log_a)).sum()
-        + float(_log_terms(np.array(rest), np.array(lumped)))
-    )
-
-
-def _log_terms(log_w: NDArray, log_a: NDArray) -> NDArray:
-    """a log w - lgamma(a), entry by entry; 0 where there is no entry (a = 0)."""
-    none = log_a == -np.inf
-    log_w, log_a = np.maximum(log_w, _LOG_LEAST), np.maximum(log_a, _LOG_LEAST)
-    a = np.exp(log_a)
-    return np.where(none, 0.0, a * log_w + log_a - gammaln(a + 1))
-
-
-def _log_sum_where(mask: NDArray, log_w: NDArray) -> NDArray:
-    """log of the sum of the masked weights of each row."""
-    return np.logaddexp.reduce(np.where(mask, log_w, -np.inf), axis=1)
 
 
 def log_dirichlet_pdf(log_w: NDArray, log_shapes: NDArray) -> NDArray:

@@ -45,7 +45,7 @@ def profiles(X, components: NDArray, n_components: int, columns: Columns) -> Pro
         means = np.sum(sums, axis=0) / np.sum(counts, axis=0)
         variances = squares / np.sum(counts, axis=0) - means**2
         component_means = sums / counts + centre
-    flat = ~(variances > 1e-12 * (1.0 + means**2))
+    flat = ~(variances > 1e-12 * means**2)  # of rows less the first: 0 where all are the same
     return Profiles(
         names=_names(columns),
         component_means=component_means,

@@ -163,19 +163,30 @@ def _measure(names: NDArray, values: NDArray[np.float64]) -> dict[str, NDArray]:
     """The columns of the table, but for the verdict."""
     constant = values.max(axis=(0, 1)) == values.min(axis=(0, 1))
     freedom = min(1, values[..., 0].size - 1)
+    unit = _unit(values)
+    scaled = values / unit
     with np.errstate(invalid="ignore"):  # infinite values have no spread
-        mean, sd = values.mean(axis=(0, 1)), values.std(axis=(0, 1), ddof=freedom)
+        mean, sd = scaled.mean(axis=(0, 1)) * unit, scaled.std(axis=(0, 1), ddof=freedom) * unit
     return {
         "name": names,
         # Rounding must not make a constant vary.
         "mean": np.where(constant, values[0, 0], mean),
         "sd": np.where(constant, 0.0, sd),
-        "mcse_mean": mcse_mean(values),
+        "mcse_mean": mcse_mean(scaled) * unit,
         "rhat": rhat(values),
         "ess_bulk": ess_bulk(values),
         "ess_tail": ess_tail(values),
         "constant": constant,
     }
+
+
+def _unit(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A power of two near each number's greatest value, so that no square of it is beyond a double.
+
+    Dividing by it is exact.
+    """
+    greatest = np.max(np.abs(values), axis=(0, 1), where=np.isfinite(values), initial=0.0)
+    return np.exp2(np.frexp(np.where(greatest > 0, greatest, 1.0))[1] - 1)
 
 
 def _not_judged(names, values, constant, enough) -> Iterator[Finding]:

@@ -67,8 +67,8 @@ class Draws:
     """All that was kept. Arrays begin with (chain, draw) and cannot be written to."""
 
     log_joint: NDArray[np.float64]
-    """(chain, draw) log p(X, theta, c, B, V) and the priors of what is learned; the density of the
-    weights B is that of their logarithms, which stays finite where weights all but vanish."""
+    """(chain, draw) log p(X, theta, c, V | B) and the log priors of what is learned: the log joint
+    given the weights. Their own density is left out: weights of e^-1000 are common and drown it."""
     log_likelihood: NDArray[np.float64]
     """(chain, draw) log p(X, c, V | B, theta), the complete-data log likelihood."""
     n_nodes: NDArray[np.int64]

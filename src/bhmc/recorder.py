@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from bhmc._keeping import Plan, Thinned, WholeDraw, small
 from bhmc._state import Info, State
-from bhmc._workspace import Compact
 from bhmc.draws import Draws, Partition
 from bhmc.sampling import Chain
 
@@ -77,9 +76,8 @@ class Recorder:
         draw = len(self.rows)
         if not self.rows:
             self.pairs = watched_pairs(chain.n_rows)
-        tree = chain.compact()
-        self.rows.append(_numbers(chain, tree, log_likelihood, self.pairs))
-        self._keep(chain, tree, draw)
+        self.rows.append(_numbers(chain, log_likelihood, self.pairs))
+        self._keep(chain, draw)
         if self.plan.best and (self.best is None or log_likelihood > self.best_log_likelihood):
             self.best = None  # never two of them: for many rows a state is large
             self.best, self.best_log_likelihood = chain.state(), log_likelihood
@@ -95,11 +93,12 @@ class Recorder:
         fewer.best, fewer.best_log_likelihood = self.best, self.best_log_likelihood
         return fewer
 
-    def _keep(self, chain: Chain, tree: Compact, draw: int) -> None:
+    def _keep(self, chain: Chain, draw: int) -> None:
         whole = self.plan.state_step > 0 and self.wholes.wants(draw)
         partition = self.plan.partition_step > 0 and self.partitions.wants(draw)
         if not whole and not partition:
             return
+        tree = chain.compact()
         kept = Partition(small(tree.leaf), small(tree.component), tree.parents)
         if partition:
             self.partitions.add(draw, kept)
@@ -157,14 +156,14 @@ def collect_warmup(recorders: list[Recorder]) -> WarmupTraces:
     return WarmupTraces(*hyper, shared=np.array([one.warmup_shared for one in recorders]))
 
 
-def _numbers(chain: Chain, tree: Compact, log_likelihood: float, pairs: NDArray[np.int64]) -> Row:
+def _numbers(chain: Chain, log_likelihood: float, pairs: NDArray[np.int64]) -> Row:
     """What is noted of a draw; entropies are -sum of p log p, p being shares of the rows."""
     levels, sizes = chain.node_sizes()
     n, terms = sizes[0], np.bincount(levels, weights=sizes * np.log(sizes))
     held = chain.component_sizes()
     held = held[held > 0]
     return Row(
-        log_joint=log_likelihood + chain.log_prior(tree),
+        log_joint=log_likelihood + chain.log_prior(),
         log_likelihood=log_likelihood,
         n_nodes=len(sizes),
         n_components=chain.n_components,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from bhmc import _kernels, _workspace
 from bhmc._checks import check_choice, check_hyper, check_rng
 from bhmc._data_checks import check_functional_data, check_parameters
-from bhmc._density import log_p_tree, log_p_used_weights
+from bhmc._density import log_p_tree
 from bhmc._groups import nested_groups
 from bhmc._init_checks import check_init
 from bhmc._prior import sample_hyper
@@ -261,27 +261,13 @@ class Chain:
             + log_p_tree(sizes, levels, self._rates.alpha)
         )
 
-    def log_prior(self, tree: _workspace.Compact | None = None) -> float:
-        """What `log_likelihood` lacks of the log joint: log p(B) + log h(theta) and the log priors
-        of what is learned. Of B the weights that data use (`log_p_used_weights`). `tree` is the
-        current one, where the caller has it.
-        """
-        columns, tree = self._columns(), tree or self.compact()
+    def log_prior(self) -> float:
+        """log h(theta) of all components, and the log priors of what is learned."""
         return (
-            log_p_used_weights(tree.log_weights, self._used(tree), tree.parents, self._hyper)
-            + float(self._family.log_prior(self._theta[columns]).sum())
+            float(self._family.log_prior(self._theta[self._columns()]).sum())
             + self._family.log_prior_shared()
             + sum(prior.log_density(getattr(self._hyper, n)) for n, prior in self._priors.items())
         )
-
-    def _used(self, tree: _workspace.Compact) -> NDArray[np.bool_]:
-        """(n_nodes, K) whether a datum under the node is in the component."""
-        used = np.zeros((len(tree.parents), tree.log_weights.shape[1] - 1), dtype=bool)
-        for rows in slices(len(tree.leaf), _ROWS_AT_ONCE):
-            used[tree.leaf[rows], tree.component[rows]] = True
-        for z in range(len(tree.parents) - 1, 0, -1):  # children come after their parents
-            used[tree.parents[z]] |= used[z]
-        return used
 
     def node_sizes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(n_nodes,) levels of all nodes, the root first, and how many data are under each."""

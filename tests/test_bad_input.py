@@ -38,7 +38,7 @@ def no_work(monkeypatch):
 
     monkeypatch.setattr("bhmc.sampling.Chain.__init__", explode)
     monkeypatch.setattr("bhmc.sampling.Chain.sweep", explode)
-    monkeypatch.setattr("bhmc._estimator.start_state", explode)
+    monkeypatch.setattr("bhmc._running.start_state", explode)
     monkeypatch.setattr("bhmc._prior._Franchise.__init__", explode)
 
 

@@ -20,9 +20,12 @@ FORMS = [{"sampler": sampler} for sampler in SAMPLERS] + [FINITE]
 QUICK = {"n_warmup": 8, "n_draws": 12, "random_state": 0}
 
 
-@parametrize_with_checks([BHMC(**form) for form in FORMS])
+SHORT = {"n_warmup": 100, "n_draws": 50}
+
+
+@parametrize_with_checks([BHMC(), *(BHMC(**form, **SHORT) for form in FORMS[1:])])
 def test_scikit_learn_conventions(estimator, check):
-    """Default settings, every sampler; no check is expected to fail."""
+    """Default settings, and shorter chains of the other samplers; no check is expected to fail."""
     check(estimator)
 
 

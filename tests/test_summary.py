@@ -10,7 +10,7 @@ from bhmc import BHMC, summary
 from bhmc.draws import Draws, Partition
 from tests.draws_factory import make_draws
 
-QUICK = {"n_warmup": 10, "n_draws": 15, "random_state": 0}
+QUICK = {"n_warmup": 10, "n_draws": 7, "random_state": 0}
 
 
 @pytest.fixture(scope="module")

@@ -4,55 +4,34 @@ from typing import Any
 
 
 def import_pandas(what: str) -> Any:
-    """pandas, or a sentence that says how to get it."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError(
-            f"{what} needs pandas: install it with `pip install bhmc[pandas]`."
-        ) from error
-    return pandas
+    """pandas, or a sentence that says how to get it for `what`."""
+    return _import_extra("pandas", "pandas", "pandas", what)
 
 
 def import_networkx(what: str) -> Any:
-    """networkx, or a sentence that says how to get it."""
-    try:
-        import networkx
-    except ImportError as error:
-        raise ImportError(
-            f"{what} needs networkx: install it with `pip install bhmc[networkx]`."
-        ) from error
-    return networkx
+    """networkx, likewise."""
+    return _import_extra("networkx", "networkx", "networkx", what)
 
 
 def import_arviz_base(what: str) -> Any:
-    """The part of ArviZ that holds draws, or a sentence that says how to get it."""
-    try:
-        import arviz_base
-    except ImportError as error:
-        raise ImportError(
-            f"{what} needs ArviZ: install it with `pip install bhmc[arviz]`."
-        ) from error
-    return arviz_base
+    """The part of ArviZ that holds draws, likewise."""
+    return _import_extra("arviz_base", "ArviZ", "arviz", what)
 
 
 def import_shtab(what: str) -> Any:
-    """shtab, or a sentence that says how to get it."""
-    try:
-        import shtab
-    except ImportError as error:
-        raise ImportError(
-            f"{what} needs shtab: install it with `pip install bhmc[completion]`."
-        ) from error
-    return shtab
+    """shtab, likewise."""
+    return _import_extra("shtab", "shtab", "completion", what)
 
 
 def import_matplotlib(what: str) -> Any:
-    """matplotlib, or a sentence that says how to get it."""
+    """matplotlib, likewise."""
+    return _import_extra("matplotlib", "matplotlib", "plot", what)
+
+
+def _import_extra(package: str, name: str, extra: str, what: str) -> Any:
     try:
-        import matplotlib
+        return __import__(package)
     except ImportError as error:
         raise ImportError(
-            f"{what} needs matplotlib: install it with `pip install bhmc[plot]`."
+            f"{what} needs {name}: install it with `pip install bhmc[{extra}]`."
         ) from error
-    return matplotlib

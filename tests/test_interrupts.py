@@ -59,10 +59,10 @@ def test_an_interrupt_at_a_random_moment(number, table, tmp_path):
     if status_of(folder) is None:  # before anything was written: begun anew
         again = run("fit", table, "-o", folder, *SETTINGS)
     else:
-        assert process.returncode in (0, 130)
         assert_readable(folder)
-        if status_of(folder) == "done":  # it was too late
+        if status_of(folder) == "done":  # too late; Python itself may have been on its way out
             return
+        assert process.returncode == 130
         again = run("fit", "--continue", folder)
     assert again.returncode == 0, again.stderr
     assert status_of(folder) == "done"

@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import numpy as np
 import scipy
 import sklearn
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Bunch
 
 from bhmc._estimator import BHMC
@@ -138,7 +140,7 @@ def _report(model: BHMC, zoo: Bunch, seconds: float) -> None:
     tree, draws = model.tree_, model.draws_
     n_components = draws.n_components
     _say()
-    _say("The most likely draw. A line is a node: its number (a > b where b is an only child), its")
+    _say("The draw nearest to all others. A line is a node: its number (a > b: an only child), its")
     _say("animals, in how many draws (%) a node has exactly these, their components (c0 is the")
     _say("largest), and in a leaf the first of their names.")
     _say("Animals of one component are alike; in this model two components in a node need not be.")
@@ -153,6 +155,8 @@ def _report(model: BHMC, zoo: Bunch, seconds: float) -> None:
         f"It is one draw of many: over all of them there are {n_components.min()} to "
         f"{n_components.max()} components and {draws.n_nodes.min()} to {draws.n_nodes.max()} nodes."
     )
+    if not model.diagnostics_.converged:
+        _say("Its chains do not agree in everything yet (model.diagnostics_): it is a first look.")
     _say()
     _say("Animals of each known type in each component. The types were not used in fitting.")
     _say("Animals that have a component to themselves are counted together as 'alone'.")
@@ -198,7 +202,9 @@ def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[tuple]) -> Non
 
 def _seconds(function, *arguments) -> float:
     start = time.perf_counter()
-    function(*arguments)
+    with warnings.catch_warnings():  # the report says how far the chains agree
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        function(*arguments)
     return time.perf_counter() - start
 
 

@@ -127,6 +127,26 @@ def test_more_chains(tmp_path):
     np.testing.assert_array_equal(more.draws_.log_joint[:2], first.draws_.log_joint)
 
 
+@pytest.mark.parametrize(
+    ("bad", "error", "sentence"),
+    [
+        ("no/such/folder/chains", FileNotFoundError, "in a directory that does not exist"),
+        (3, TypeError, "checkpoint must be a path, got 3"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_refused_before_any_work(
+    tmp_path, monkeypatch, bad, error, sentence
+):
+    def explode(*_, **__):
+        raise AssertionError("work was done before the refusal")
+
+    monkeypatch.setattr(_running, "start_state", explode)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=sentence):
+        BHMC(checkpoint=bad, **QUICK).fit(blobs())
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_damaged_file_is_said(tmp_path):
     fit(tmp_path)
     whole = (tmp_path / "chains.1").read_bytes()

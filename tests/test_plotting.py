@@ -597,7 +597,7 @@ def test_shares_are_those_of_the_draws_in_the_order_of_the_tree(level, model):
 @pytest.mark.parametrize("level", ["component", 1, 2])
 @pytest.mark.parametrize("few", [0, 500], ids=["many clusters", "few clusters"])
 def test_cells_of_many_rows_are_means_over_pairs(level, few, model, monkeypatch):
-    monkeypatch.setattr(plotting._coclustering, "_FEW_CLUSTERS", few)
+    monkeypatch.setattr(summary, "_FEW_CLUSTERS", few)
     draws = model.draws_
     grid = plotting.coclustering_grid(draws, level, tree=model.tree_, max_cells=7)
     assert grid.share.shape == (7, 7)

@@ -160,6 +160,17 @@ def test_concat_gives_more_chains(draws):
         concat([draws, make_draws()])
 
 
+@pytest.mark.parametrize(("bad", "sentence"), [(2, "at most 1"), (-1, "at least 0")])
+def test_bad_chains(draws, bad, sentence):
+    with pytest.raises(ValueError, match=f"chain must be {sentence}, got {bad}"):
+        draws.chain(bad)
+
+
+def test_nothing_to_put_together():
+    with pytest.raises(ValueError, match="at least one Draws"):
+        concat([])
+
+
 @pytest.mark.parametrize("bad", [0, -1, 1.5])
 def test_bad_steps(draws, bad):
     with pytest.raises((ValueError, TypeError), match="step must be"):

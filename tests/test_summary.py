@@ -144,7 +144,11 @@ def test_coclustering_of_too_many_is_refused(monkeypatch):
 
 @pytest.mark.parametrize(
     ("level", "sentence"),
-    [(0, "level must be at least 1"), (9, "level must be at most"), ("leaf", "is not known")],
+    [
+        (0, "level must be at least 1"),
+        (9, "level must be at most"),
+        ("leaf", "level must be 'component' or a whole number"),
+    ],
 )
 def test_bad_levels(level, sentence):
     with pytest.raises(ValueError, match=sentence):

@@ -54,7 +54,7 @@ class SavedChain:
         write(self._path, "checkpoint", values)
 
     def _check_same_fit(self, theirs: dict[str, str]) -> None:
-        for name in self._fit.keys() | theirs.keys():
+        for name in sorted(self._fit.keys() | theirs.keys()):
             ours, saved = self._fit.get(name), theirs.get(name)
             if ours == saved:
                 continue
@@ -63,6 +63,19 @@ class SavedChain:
                 f"{str(self._path)!r} was saved by a fit {what}: go on with the same settings and "
                 f"data, or name another checkpoint."
             )
+
+
+def check_checkpoint(path: Any) -> None:
+    """Refuse a place where no file can be written, before chains have run for hours."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"checkpoint must be a path, got {path!r}.")
+    folder = Path(f"{os.fspath(path)}.0").parent
+    if not folder.is_dir():
+        raise FileNotFoundError(
+            f"checkpoint={os.fspath(path)!r} names files in a directory that does not exist."
+        )
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"checkpoint={os.fspath(path)!r} names files that cannot be written.")
 
 
 def describe_fit(parameters: dict[str, Any], X) -> dict[str, str]:

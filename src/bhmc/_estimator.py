@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bhmc._checkpoint import SavedChain, describe_fit
+from bhmc._checkpoint import SavedChain, check_checkpoint, describe_fit
 from bhmc._checks import check_choice, check_n_jobs, check_whole, concentrations, seed_sequence
 from bhmc._data_checks import WrongEntryError, check_matrix, column_names, row_names
 from bhmc._frames import Columns, is_frame, read_frame
@@ -377,6 +377,8 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         check_choice(self.precision, "precision", PRECISIONS)
         check_choice(self.estimate, "estimate", ESTIMATES)
         check_choice(self.keep, "keep", KEEPS)
+        if self.checkpoint is not None:
+            check_checkpoint(self.checkpoint)
         if isinstance(self.init, str):
             check_choice(self.init, "init", STARTS)
         kind_of(self.likelihood)

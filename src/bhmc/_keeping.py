@@ -61,7 +61,7 @@ def plan(keep: str, *, n_rows: int, n_draws: int, n_chains: int, best: bool) -> 
             f"keep='summary', or fewer draws."
         )
     return Plan(
-        every_partition=keep == "paths" or (keep == "auto" and needed <= _MOST_AUTO_BYTES),
+        every_partition=_keeps_every(keep, needed),
         state_step=-(-every // _MOST_STATES),
         state_bytes=_STATE_BYTES // n_chains,
         partition_step=-(-needed // _PARTITION_BYTES),
@@ -70,10 +70,15 @@ def plan(keep: str, *, n_rows: int, n_draws: int, n_chains: int, best: bool) -> 
     )
 
 
+def _keeps_every(keep: str, needed: int) -> bool:
+    """Whether the partitions of all draws are kept, which take so many bytes."""
+    return keep == "paths" or (keep == "auto" and needed <= _MOST_AUTO_BYTES)
+
+
 def memory_sentence(keep: str, n_rows: int, n_draws: int, n_chains: int) -> str:
     """What will be kept, and the memory it takes, in words."""
     needed = memory_of_partitions(n_rows, n_draws, n_chains)
-    if keep == "paths" or (keep == "auto" and needed <= _MOST_AUTO_BYTES):
+    if _keeps_every(keep, needed):
         formula = f"{n_chains} x {n_draws} draws x {n_rows:,} rows x 4 bytes"
         return f"Keeping the tree of every draw takes up to {_in_words(needed)} ({formula})."
     return f"Keeping the trees of some draws, evenly spaced, within {_in_words(_PARTITION_BYTES)}."

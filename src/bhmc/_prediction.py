@@ -11,6 +11,7 @@ from bhmc._checks import check_whole, seed_sequence
 from bhmc._data_checks import WrongEntryError, check_matrix
 from bhmc._extras import import_pandas
 from bhmc._frames import is_frame, read_new_rows
+from bhmc._state import paths_to
 from bhmc._threads import one_blas_thread
 from bhmc.draws import Draws, Mixture
 from bhmc.likelihoods import Family, Likelihood
@@ -80,11 +81,8 @@ class Prediction(TransformerMixin):
         leaves.
         """
         leaf, tree = self.predict(X), self.tree_
-        paths = np.empty((len(leaf), tree.n_levels + 1), dtype=np.int32)
-        paths[:, -1] = leaf + np.searchsorted(tree.levels, tree.n_levels)
-        for level in range(tree.n_levels, 0, -1):
-            paths[:, level - 1] = tree.parents[paths[:, level]]
-        return paths
+        first_leaf = np.searchsorted(tree.levels, tree.n_levels)
+        return paths_to(leaf + first_leaf, tree.parents, tree.n_levels)
 
     def predict_proba(self, X, level: int | None = None, *, return_new: bool = False):
         """Probability of each node of a level, given that the row joins one that exists.

@@ -180,8 +180,11 @@ class Draws:
         return self._select(slice(None), np.arange(first, self.n_draws, step))
 
     def chain(self, chain: int) -> Draws:
-        """One chain alone."""
-        return self._select(np.arange(self.n_chains)[chain : chain + 1], None)
+        """One chain alone; chains are numbered from 0."""
+        chain = check_whole(chain, "chain", 0)
+        if chain >= self.n_chains:
+            raise ValueError(f"chain must be at most {self.n_chains - 1}, got {chain}.")
+        return self._select(np.array([chain]), None)
 
     def _select(self, chains, draws) -> Draws:
         """The draws of some chains (an index array or slice) and some draws (or None: all)."""
@@ -237,6 +240,8 @@ def concat(draws: list[Draws]) -> Draws:
 
     All must have the same number of draws, levels, rows and pairs.
     """
+    if not draws:
+        raise ValueError("draws must hold at least one Draws, got none.")
     first = draws[0]
     for other in draws[1:]:
         same = (

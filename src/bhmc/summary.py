@@ -8,13 +8,17 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import xlogy
 
-from bhmc._checks import check_choice, check_whole
+from bhmc._checks import check_whole
 from bhmc.draws import Draws, Partition
 
 # Draws that are compared with each other; more hardly change which is nearest to all.
 _MOST_COMPARED, _MOST_COMPARED_ROWS = 64, 2**21
+
+# Clusters up to so many are counted in a full matrix, which is quicker.
+_FEW_CLUSTERS = 500
 
 # Shares of co-clustering given at once; labels and shares worked on at once.
 _MOST_ENTRIES = 2**26
@@ -115,7 +119,7 @@ def coclustering(
     -------
     share : (rows, columns) array
     """
-    at = _check_level(draws, level)
+    at = check_level(draws, level)
     everyone = np.arange(draws.n_rows)
     rows = everyone if rows is None else everyone[rows]
     columns = everyone if columns is None else everyone[columns]
@@ -142,10 +146,44 @@ def coclustering_blocks(
         yield rows, coclustering(draws, level, rows=np.arange(n)[rows])
 
 
-def _check_level(draws: Draws, level: int | str) -> int | None:
-    """A level, or None for the components."""
+def pairs_together(
+    draws: Draws, level: int | str, rows: NDArray[np.int64], bounds: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """(g, g) pairs of rows of two groups that are together, the mean over draws.
+
+    Group i is `rows[bounds[i]:bounds[i + 1]]`. In a draw the pairs are the products of how many
+    rows of each group a cluster holds, summed over clusters.
+    """
+    at, n_groups = check_level(draws, level), len(bounds) - 1
+    group = np.repeat(np.arange(n_groups), np.diff(bounds))
+    total = np.zeros((n_groups, n_groups))
+    for draw in draws.partitions:
+        labels, n_labels = _renumbered(_labels(draw, at, draws.n_levels)[rows].astype(np.int64))
+        if n_labels <= _FEW_CLUSTERS:
+            held = np.bincount(group * n_labels + labels, minlength=n_groups * n_labels)
+            held = held.reshape(n_groups, n_labels).astype(np.float64)
+            total += held @ held.T
+        else:  # most groups have no row in most clusters
+            shape = (n_groups, n_labels)
+            some = sparse.csr_array((np.ones(len(rows)), (group, labels)), shape=shape)
+            total += (some @ some.T).toarray()
+    return total / len(draws.partitions)
+
+
+def _renumbered(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """The labels as 0, 1, ... without gaps, and how many there are."""
+    used = np.zeros(int(labels.max()) + 1, dtype=bool)
+    used[labels] = True
+    return (np.cumsum(used) - 1)[labels], int(used.sum())
+
+
+def check_level(draws: Draws, level: int | str) -> int | None:
+    """A level, or None for the components; and that there are partitions to look at."""
+    if not draws.partitions:
+        raise ValueError("no partitions were kept in these draws: fit with keep='paths'.")
     if isinstance(level, str):
-        check_choice(level, "level", ("component",))
+        if level != "component":
+            raise ValueError(f"level must be 'component' or a whole number, got {level!r}.")
         return None
     level = check_whole(level, "level", 1)
     if level > draws.n_levels:

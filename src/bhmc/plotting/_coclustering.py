@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from bhmc._checks import check_whole
 from bhmc._extras import import_matplotlib
@@ -17,13 +16,12 @@ from bhmc.draws import Draws
 from bhmc.plotting._canvas import axes_for, size_in_points
 from bhmc.plotting._colors import INK
 from bhmc.plotting._text import FONT_SIZE, PLAIN, item_names, width_of
-from bhmc.summary import coclustering
+from bhmc.summary import check_level, coclustering, pairs_together
 from bhmc.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_FEW_CLUSTERS = 500  # fewer are counted in a full matrix, which is quicker
 _MOST_NAMES = 120  # rows for which a new figure is made large enough
 
 
@@ -56,7 +54,7 @@ def coclustering_grid(
     """
     max_cells = check_whole(max_cells, "max_cells", 1)
     if isinstance(draws, Draws):
-        _check_level(draws, level)
+        check_level(draws, level)
         n_rows = draws.n_rows
     else:
         draws = _check_matrix(draws)
@@ -71,7 +69,7 @@ def coclustering_grid(
     elif n_cells == len(chosen):
         sums = coclustering(draws, level, rows=chosen, columns=chosen)
     else:
-        sums = _pairs_together(draws, level, chosen, bounds)
+        sums = pairs_together(draws, level, chosen, bounds)
     sizes = np.diff(bounds)
     pairs = np.outer(sizes, sizes).astype(float)
     # A row is always with itself, which says nothing about its group; alone it is all there is.
@@ -151,17 +149,6 @@ def _check_matrix(matrix: Any) -> NDArray[np.float64]:
     return found
 
 
-def _check_level(draws: Draws, level: int | str) -> None:
-    if not draws.partitions:
-        raise ValueError("no partitions were kept in these draws: fit with keep='paths'.")
-    if isinstance(level, str):
-        if level != "component":
-            raise ValueError(f"level must be 'component' or a whole number, got {level!r}.")
-        return
-    if check_whole(level, "level", 1) > draws.n_levels:
-        raise ValueError(f"level must be at most {draws.n_levels}, got {level}.")
-
-
 def _check_rows(rows: ArrayLike | None, n_rows: int) -> NDArray[np.int64]:
     if rows is None:
         return np.arange(n_rows)
@@ -188,38 +175,6 @@ def _blocks(tree: Tree | None, rows: NDArray[np.int64], level: int | str) -> NDA
         return np.empty(0, dtype=np.int64)
     depth = 1 if isinstance(level, str) else level
     return np.flatnonzero(np.diff(tree.paths[rows, depth])) + 1
-
-
-def _pairs_together(
-    draws: Draws, level: int | str, rows: NDArray[np.int64], bounds: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """(g, g) pairs of rows of two groups that are together, the mean over draws.
-
-    In a draw they are the products of how many rows of each group a cluster holds, summed over
-    clusters.
-    """
-    n_cells = len(bounds) - 1
-    group = np.repeat(np.arange(n_cells), np.diff(bounds))
-    total = np.zeros((n_cells, n_cells))
-    for one in draws.partitions:
-        every = one.component if isinstance(level, str) else one.nodes_at(level, draws.n_levels)
-        labels, n_labels = _renumbered(every[rows].astype(np.int64))
-        if n_labels <= _FEW_CLUSTERS:
-            held = np.bincount(group * n_labels + labels, minlength=n_cells * n_labels)
-            held = held.reshape(n_cells, n_labels).astype(np.float64)
-            total += held @ held.T
-        else:  # most groups have no row in most clusters
-            shape = (n_cells, n_labels)
-            some = sparse.csr_array((np.ones(len(rows)), (group, labels)), shape=shape)
-            total += (some @ some.T).toarray()
-    return total / len(draws.partitions)
-
-
-def _renumbered(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """The labels as 0, 1, ... without gaps, and how many there are."""
-    used = np.zeros(int(labels.max()) + 1, dtype=bool)
-    used[labels] = True
-    return (np.cumsum(used) - 1)[labels], int(used.sum())
 
 
 def _sums(matrix: Any, rows: NDArray[np.int64], bounds: NDArray[np.int64]) -> NDArray[np.float64]:

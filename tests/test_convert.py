@@ -168,7 +168,8 @@ def test_newick_round_trip(lengths):
 
 
 def test_newick_with_support():
-    tree = replace(full_tree(), support=np.array([1, 1 / 3, np.nan, 0.1 + 0.2, 1e-5, 0, 0.5]))
+    support = np.array([1, 1 / 3, np.nan, 0.1 + 0.2, 1e-5, 0, 0.5])
+    tree = replace(full_tree(), support=support, heights=None)
     root = parsed(tree.to_newick(labels="support")).root
     clades = [root, *root.clades, *root.clades[0].clades, *root.clades[1].clades]
     found = [np.nan if clade.confidence is None else clade.confidence for clade in clades]

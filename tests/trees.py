@@ -80,6 +80,7 @@ def full_tree(state=None):
         feature_means=means[tree.components].mean(axis=0),
         feature_scales=np.array([1.0, 2.0, 0.5]),
         merged=np.ones(tree.n_nodes, dtype=np.int64),
+        heights=10.0 - tree.levels,
     )
 
 
@@ -118,9 +119,9 @@ def check_tree(tree):
 
 
 def full_random_trees(n_trees=12, **changes):
-    """Trees of random prior draws, with every optional field."""
+    """Trees of random prior draws, with every optional field but heights, which change views."""
     for state, _ in random_trees(n_trees, **changes):
-        yield full_tree(state)
+        yield replace(full_tree(state), heights=None)
 
 
 def shuffled(tree, seed=0):

@@ -10,7 +10,7 @@ import typing
 from bhmc._version import __version__
 
 if typing.TYPE_CHECKING:
-    from bhmc import datasets, likelihoods, plotting, priors
+    from bhmc import baselines, datasets, likelihoods, plotting, priors
     from bhmc._density import log_joint
     from bhmc._describe import PriorDescription, describe_prior
     from bhmc._estimator import BHMC
@@ -29,6 +29,7 @@ __all__ = [
     "State",
     "Tree",
     "__version__",
+    "baselines",
     "datasets",
     "describe_prior",
     "likelihoods",

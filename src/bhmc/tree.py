@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bhmc._checks import check_choice, check_whole
 from bhmc._convert.as_json import fields_from_json, to_json
@@ -27,6 +27,7 @@ from bhmc._convert.index import (
 )
 from bhmc._convert.linkage import linkage
 from bhmc._convert.newick import newick
+from bhmc._convert.rooted import check_rooted, fields_of, from_linkage
 from bhmc._convert.table import feature_name, node_table, top_features
 from bhmc._convert.text import Style, tree_lines
 from bhmc._extras import import_pandas
@@ -73,6 +74,9 @@ class Tree:
     """(d,) standard deviation of all data, 1 where a column is constant."""
     merged: NDArray[np.int64] | None = None
     """(n_nodes,) how many nodes `prune` has put together in each; None: the tree is not pruned."""
+    heights: NDArray[np.float64] | None = None
+    """(n_nodes,) how far apart data of the node are, never more than in its parent: the height of a
+    merge, the time back to a branching. None: only levels are known."""
 
     def __post_init__(self):
         for one in fields(self):
@@ -108,6 +112,50 @@ class Tree:
             alpha=float(state.hyper.alpha),
             shared=np.array(state.shared),
         )
+
+    @classmethod
+    def from_parents(
+        cls,
+        parents: ArrayLike,
+        tips: ArrayLike,
+        *,
+        heights: ArrayLike | None = None,
+        names: Iterable | None = None,
+        max_levels: int | None = None,
+    ) -> "Tree":
+        """Any rooted tree over data; branches that end early go on as only children.
+
+        Such a tree has no mixtures: one component stands for all data.
+
+        Parameters
+        ----------
+        parents : array-like of shape (m,)
+            Number of each node's parent, -1 for the root, in any order. Branches without data are
+            left out.
+        tips : array-like of shape (n,)
+            The node that holds each datum, one without children. Several data may share it.
+        heights : array-like of shape (m,), optional
+            How far apart the data of a node are, never more than in its parent.
+        names : iterable of length n, optional
+            What to call each datum.
+        max_levels : int, optional
+            Levels kept below the root; what is deeper is put together.
+        """
+        rooted = check_rooted(parents, tips, heights)
+        limit = None if max_levels is None else check_whole(max_levels, "max_levels", 0)
+        tree = cls(**fields_of(rooted, limit))
+        return tree if names is None else replace(tree, names=_names(tree, names))
+
+    @classmethod
+    def from_linkage(cls, Z: ArrayLike, names: Iterable | None = None) -> "Tree":
+        """The tree of a linkage matrix of `scipy.cluster.hierarchy`, heights kept."""
+        rooted = from_linkage(Z)
+        return cls.from_parents(rooted.parents, rooted.tips, heights=rooted.heights, names=names)
+
+    @property
+    def has_mixtures(self) -> bool:
+        """Whether components mean something: not so in a tree of merges or of another program."""
+        return bool(self.theta.shape[1])
 
     @property
     def n_nodes(self) -> int:
@@ -193,7 +241,8 @@ class Tree:
             `id`, `parent` (-1 for the root), `level`, `size`, `support` (NaN where not known),
             `n_components` (of its members), `main_component` (that of most members), `main_share`
             (its share of them), `features` (such as "feathers +2.1, eggs +1.0"; empty where the
-            tree does not carry means) and, for a pruned tree, `merged`.
+            tree does not carry means), for a pruned tree `merged`, and `height` where heights are
+            known.
         """
         return node_table(self, check_whole(n_features, "n_features", 0))
 
@@ -214,7 +263,8 @@ class Tree:
         n_clusters : int, optional
             Clusters wanted. From the root down nodes are split into their children: nodes of an
             upper level before those below, of one level the largest first, of equals the first.
-            (An only child is stepped through, so a level is that of the node that branches.) A
+            (An only child is stepped through, so a level is that of the node that branches.) Where
+            heights are known the highest node is split first, as in SciPy's `fcluster`. A
             split into several may pass `n_clusters`; it is left out, the next that fits is made. So
             there may be fewer clusters than wanted, never more.
         min_support : float, optional
@@ -315,7 +365,8 @@ class Tree:
             What to call each datum, by default `self.names`, else the row's number. Names are
             quoted where the format wants it.
         lengths : bool, default=True
-            Whether to write the length of a branch: 1 from one level to the next.
+            Whether to write the length of a branch: 1 from one level to the next, or the
+            difference of heights where they are known (only children are then left out).
         labels : {"id", "support", "none"}, default="id"
             What nodes are called: `n5` for node 5 (a bare number would be read as a support), or
             their support from 0 to 1.
@@ -332,7 +383,8 @@ class Tree:
         Data of one leaf merge at height 1, leaves of one parent at height 2, and so on: nodes of
         level l at height `n_levels + 1 - l`. A split into several is a run of merges at one height.
         So `fcluster(Z, n_levels + 1.5 - l, "distance")` gives the clusters of `labels_at(l)`, and
-        `dendrogram(Z)` draws the data in the order of the tree.
+        `dendrogram(Z)` draws the data in the order of the tree. Where heights are known, data merge
+        at those instead.
         """
         return linkage(self)
 
@@ -380,6 +432,10 @@ class Tree:
             f"Tree({len(self.paths)} data, {self.n_nodes} nodes, {self.n_leaves} leaves, "
             f"{self.n_levels} levels, {self.n_components} components)"
         )
+
+
+def _names(tree: Tree, names: Iterable) -> NDArray:
+    return np.array(names_or_own(tree, names))
 
 
 def _ordered_components(state: State) -> NDArray[np.int64]:

@@ -115,7 +115,7 @@ def _check_agreement(found: dict[str, Any]) -> None:
     parents, paths = found["parents"], found["paths"]
     n_nodes = len(parents)
     lengths = [
-        (n_nodes, ("levels", "sizes", "weights", "support", "merged")),
+        (n_nodes, ("levels", "sizes", "weights", "support", "merged", "heights")),
         (len(paths), ("components", "names")),
         (len(found["theta"]), ("component_means",)),
     ]

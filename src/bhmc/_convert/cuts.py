@@ -19,13 +19,16 @@ def cut_into(tree: Tree, n_clusters: int) -> NDArray[np.int32]:
     """Labels of a cut into at most `n_clusters` nodes; see `Tree.cut`."""
     index = tree._index
     n_children = np.diff(index.first_child)
-    splits: list[tuple[int, int, int]] = []
+    # Without heights all nodes are equally high, and the level decides.
+    heights = np.zeros(tree.n_nodes) if tree.heights is None else tree.heights
+    splits: list[tuple[float, int, int, int]] = []
     clusters: list[int] = []
 
     def consider(node: int) -> None:
         """Put the node in the queue of splits; an only child is a split that always fits."""
         if n_children[node]:
-            heapq.heappush(splits, (int(tree.levels[node]), -int(tree.sizes[node]), node))
+            key = (-float(heights[node]), int(tree.levels[node]), -int(tree.sizes[node]), node)
+            heapq.heappush(splits, key)
         else:
             clusters.append(node)
 
@@ -88,6 +91,8 @@ def pruned_fields(tree: Tree, min_size: int) -> dict[str, Any]:
         same = tree.sizes == sizes[group]
         kept[group[same]] = tree.support[same]
         changed["support"] = _handed_down(kept[order], changed)
+    if tree.heights is not None:
+        changed["heights"] = _pruned_heights(tree.heights, group, parents)[order]
     return changed
 
 
@@ -105,6 +110,17 @@ def _groups(tree: Tree, min_size: int) -> NDArray[np.int64]:
         group[nodes] = n_groups + labels
         n_groups += len(kinds)
     return group
+
+
+def _pruned_heights(
+    heights: NDArray[np.float64], group: NDArray[np.int64], parents: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Nodes keep their heights; data of a rest come together no lower than in its parent."""
+    new = np.empty(len(parents))
+    new[group] = heights
+    for rest in np.flatnonzero(np.bincount(group) > 1).tolist():  # in order of level
+        new[rest] = new[parents[rest]]
+    return new
 
 
 def _sums(group: NDArray, values: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:

@@ -15,10 +15,12 @@ def linkage(tree: Tree) -> NDArray[np.float64]:
     """The matrix of `Tree.to_linkage`."""
     n = len(tree.paths)
     sizes = [1] * n  # of each cluster; merge i makes cluster n + i
-    merges: list[tuple[int, int, int, int]] = []
+    merges: list[tuple[int, int, float, int]] = []
     cluster = [0] * tree.n_nodes
-    for node in np.lexsort((np.arange(tree.n_nodes), -tree.levels)).tolist():  # leaves first
-        level = int(tree.levels[node])
+    heights = tree.n_levels + 1.0 - tree.levels if tree.heights is None else tree.heights
+    # Lower nodes first, for SciPy reads merges in order of height; of one height leaves first.
+    for node in np.lexsort((np.arange(tree.n_nodes), -tree.levels, heights)).tolist():
+        level, height = int(tree.levels[node]), float(heights[node])
         if level == tree.n_levels:
             parts = tree.members(node).tolist()
         else:
@@ -30,7 +32,7 @@ def linkage(tree: Tree) -> NDArray[np.float64]:
             for left, right in zip(parts[::2], parts[1::2], strict=False):
                 paired.append(n + len(merges))
                 sizes.append(sizes[left] + sizes[right])
-                merges.append((left, right, tree.n_levels + 1 - level, sizes[-1]))
+                merges.append((left, right, height, sizes[-1]))
             parts = paired + parts[2 * len(paired) :]
         cluster[node] = parts[0]
     return np.array(merges, dtype=np.float64).reshape(n - 1, 4)

@@ -43,6 +43,8 @@ def node_table(tree: Tree, n_features: int) -> dict[str, NDArray]:
     }
     if tree.merged is not None:
         table["merged"] = tree.merged.copy()
+    if tree.heights is not None:
+        table["height"] = tree.heights.copy()
     return table
 
 

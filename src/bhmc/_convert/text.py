@@ -122,6 +122,8 @@ def _size(tree: Tree, node: int) -> str:
 
 
 def _components(tree: Tree, node: int) -> str:
+    if not tree.has_mixtures:
+        return ""
     counts = tree._counts
     start, end = counts.first[node], counts.first[node + 1]
     shown = slice(start, min(end, start + _MAX_COMPONENTS))

@@ -25,6 +25,7 @@ _SHAPES: dict[type, dict[str, str]] = {
         "theta": "real components parameters",
         "shared": "real shared",
         "support": "real nodes",
+        "heights": "real nodes",
         "names": "text rows",
         "feature_names": "text columns",
         "component_means": "real components columns",

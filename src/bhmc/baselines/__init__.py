@@ -1,0 +1,5 @@
+"""Other makers of trees, to compare with: each is an estimator whose `tree_` is a `bhmc.Tree`."""
+
+from bhmc.baselines._ward import Ward
+
+__all__ = ["Ward"]

@@ -6,9 +6,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn import metrics as sk
 
 from bhmc import Tree, metrics
+from bhmc.baselines import Ward
 from tests.trees import full_random_trees, large_tree, random_trees, rows_under, shuffled, state_of
 
 TRUTH = ["a", "a", "a", "a", "b", "b", "c", "c", "c", "c"]
@@ -227,6 +229,15 @@ def test_cut_matched_splits_upper_levels_first_then_the_largest():
     }
     for n, labels in expected.items():
         assert metrics.ari(labels, metrics.cut_matched(tree, n)) == 1.0
+
+
+def test_cut_matched_follows_heights_where_they_are_known():
+    """As SciPy cuts merges, level or no level."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    tree, merges = Ward().fit(X).tree_, linkage(X, "ward")
+    for n in (2, 5, 17, 60):
+        expected = fcluster(merges, n, "maxclust")
+        assert metrics.ari(expected, metrics.cut_matched(tree, n)) == 1.0
 
 
 # ---- Levels ----

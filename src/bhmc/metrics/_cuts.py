@@ -48,8 +48,7 @@ def cut_matched(tree: Tree, n_clusters: int) -> NDArray[np.int32]:
 
 def _order_of_splits(tree: Tree) -> NDArray[np.int64]:
     """(n_nodes,) which node is split before which; never a child before its parent."""
-    heights = getattr(tree, "heights", None)
-    first = tree.levels if heights is None else -heights
+    first = tree.levels if tree.heights is None else -tree.heights
     rank = np.empty(tree.n_nodes, dtype=np.int64)
     rank[np.lexsort((-tree.sizes, tree.levels, first))] = np.arange(tree.n_nodes)
     return rank

@@ -1,11 +1,21 @@
-import doctest
+import gzip
 import sys
 
 import numpy as np
 import pytest
+import sklearn.datasets
+from scipy.stats import norm
 
-from bhmc import datasets
-from bhmc.datasets import load_zoo
+from bhmc.datasets import (
+    load_animals,
+    load_digits,
+    load_fashion_mnist_sample,
+    load_products,
+    load_wordnet_things,
+    load_zoo,
+    make_hierarchy,
+)
+from tests.shared_data import FOLDER
 
 FEATURES = [
     "hair", "feathers", "eggs", "milk", "airborne", "aquatic", "predator", "toothed",
@@ -149,7 +159,267 @@ def test_without_pandas_the_arrays_still_load(monkeypatch):
     assert load_zoo().data.shape == (101, 16)
 
 
-def test_the_examples_in_the_docstrings_run():
-    result = doctest.testmod(datasets)
-    assert result.attempted > 0
-    assert result.failed == 0
+def test_the_levels_of_the_zoo_are_annotation_and_type(zoo):
+    np.testing.assert_array_equal(zoo.level_names[0][zoo.levels[:, 0]], zoo.annotation)
+    np.testing.assert_array_equal(zoo.levels[:, 1], zoo.target)
+
+
+# ---- Every loader ----
+
+BUNDLED = {
+    "zoo": load_zoo,
+    "digits": load_digits,
+    "fashion": load_fashion_mnist_sample,
+    "wordnet": load_wordnet_things,
+    "made": lambda: make_hierarchy((3, 2, 2), random_state=0),
+}
+
+
+@pytest.mark.parametrize("load", BUNDLED.values(), ids=BUNDLED)
+def test_levels_are_nested_and_named(load):
+    """Who shares a class shares all coarser ones; every class has a name and a member."""
+    bunch = load()
+    n, depth = bunch.levels.shape
+    assert len(bunch.data) == n
+    assert bunch.levels.dtype == np.int64
+    assert len(bunch.level_names) == depth
+    for level, names in enumerate(bunch.level_names):
+        assert np.unique(bunch.levels[:, level]).tolist() == list(range(len(names)))
+        assert len(set(names.tolist())) == len(names)
+        if level:
+            pairs = np.unique(bunch.levels[:, level - 1 : level + 1], axis=0)
+            assert len(pairs) == len(names)
+    np.testing.assert_array_equal(bunch.levels[:, -1], bunch.target)
+    assert len(bunch.target_names) == len(bunch.level_names[-1])
+    assert len(bunch.DESCR) > 20
+
+
+def test_digits_are_those_of_scikit_learn():
+    ours, theirs = load_digits(), sklearn.datasets.load_digits()
+    np.testing.assert_array_equal(ours.data, theirs.data)
+    np.testing.assert_array_equal(ours.levels[:, 0], theirs.target)
+    X, y = load_digits(return_X_y=True)
+    assert X.shape == (1797, 64)
+    np.testing.assert_array_equal(y, theirs.target)
+    assert load_digits(as_frame=True).levels.shape == (1797, 1)
+
+
+# ---- Fashion-MNIST ----
+
+
+def test_fashion():
+    fashion = load_fashion_mnist_sample()
+    assert fashion.images.shape == (1000, 28, 28)
+    assert fashion.images.dtype == np.uint8
+    np.testing.assert_array_equal(fashion.data, fashion.images.reshape(1000, -1))
+    np.testing.assert_array_equal(np.bincount(fashion.target), np.full(10, 100))
+    assert [len(names) for names in fashion.level_names] == [3, 5, 10]
+    boot = np.flatnonzero(fashion.target_names == "Ankle boot")[0]
+    kinds, parts, _ = fashion.levels[fashion.target == boot].T
+    assert set(fashion.level_names[0][kinds]) == {"footwear"}
+    assert set(fashion.level_names[1][parts]) == {"footwear"}
+    assert fashion.feature_names[29] == "pixel_1_1"
+    assert "Zalando SE" in fashion.DESCR
+    assert "The above copyright notice and this permission notice" in fashion.DESCR
+
+
+def test_fashion_is_the_evaluation_file():
+    file = FOLDER / "fashion_mnist" / "fashion_mnist_1000.npz"
+    if not file.exists():
+        pytest.skip("NOT TESTED: fashion_mnist_1000.npz is not here; set BHMC_SHARED_DATA.")
+    with np.load(file) as stored:
+        fashion = load_fashion_mnist_sample()
+        np.testing.assert_array_equal(fashion.images, stored["images"])
+        for level in range(3):
+            named = fashion.level_names[level][fashion.levels[:, level]]
+            np.testing.assert_array_equal(named, stored[f"level{level + 1}"])
+
+
+def test_fashion_as_numbers_and_classes():
+    X, y = load_fashion_mnist_sample(return_X_y=True)
+    assert (X.shape, X.max(), y.shape) == ((1000, 784), 255.0, (1000,))
+
+
+# ---- Texts ----
+
+
+def test_wordnet():
+    things = load_wordnet_things()
+    assert len(things.data) == len(things.paths) == len(things.names) == 2775
+    assert [len(names) for names in things.level_names] == [8, 104, 277, 466, 610, 707]
+    assert np.bincount(list(map(len, things.paths)))[1:].tolist() == [93, 377, 768, 678, 530, 329]
+    row = things.names.tolist().index("aba")
+    assert things.data[row].startswith("aba a loose sleeveless outer garment")
+    assert things.paths[row] == ("clothing", "garment", "overgarment")
+    assert things.target_names[things.target[row]] == "clothing > garment > overgarment"
+    assert "Copyright 2011 by Princeton University" in things.DESCR
+    assert "shall at all times remain with" in things.DESCR
+
+
+TABLE = """name,words,kind,set
+pen,"blue ink, thin",office / pens,a
+cap,wool,clothes,a
+ink,blue,office / pens / ink,b
+"""
+
+
+@pytest.fixture
+def table(tmp_path):
+    def write(text=TABLE, name="t.csv"):
+        file = tmp_path / name
+        content = text.encode("utf-8")
+        file.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+        return file
+
+    return write
+
+
+SLASHES = {"text": ["name", "words"], "category": "kind", "separator": " / "}
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
+def test_products_of_any_table(table, name):
+    bunch = load_products(table(name=name), **SLASHES)
+    assert bunch.data == ["pen blue ink, thin", "cap wool", "ink blue"]
+    assert bunch.names.tolist() == ["pen", "cap", "ink"]
+    assert bunch.paths == [("office", "pens"), ("clothes",), ("office", "pens", "ink")]
+    assert bunch.levels.tolist() == [[0, 0, 0], [1, 1, 1], [0, 0, 2]]
+    assert bunch.level_names[2].tolist() == ["office / pens", "clothes", "office / pens / ink"]
+    np.testing.assert_array_equal(bunch.target, bunch.levels[:, 2])
+
+
+def test_products_where(table):
+    bunch = load_products(table(), **SLASHES, where={"set": "a"})
+    assert bunch.names.tolist() == ["pen", "cap"]
+    assert bunch.levels.shape == (2, 2)
+    one = load_products(table(), text="words", category="kind", where={"set": "b"})
+    assert one.data == ["blue"]
+    assert one.paths == [("office / pens / ink",)]
+
+
+def test_products_say_what_is_wrong(table):
+    with pytest.raises(FileNotFoundError, match=r"There is no file 'nowhere\.csv'"):
+        load_products("nowhere.csv")
+    with pytest.raises(ValueError, match="no column 'title'; it has name, words, kind, set"):
+        load_products(table())
+    with pytest.raises(ValueError, match="No row has 'z' in column 'set'"):
+        load_products(table(), **SLASHES, where={"set": "z"})
+    with pytest.raises(ValueError, match="1 rows have no 'kind', the first is 'cap'"):
+        load_products(table(TABLE.replace("clothes", "")), **SLASHES)
+    with pytest.raises(ValueError, match="Row 2 of the table has 3 cells and the header 4"):
+        load_products(table(TABLE.replace("cap,wool", "cap")), **SLASHES)
+    with pytest.raises(ValueError, match="no rows below its header"):
+        load_products(table(TABLE.splitlines()[0]), **SLASHES)
+    with pytest.raises(ValueError, match="separator must not be empty"):
+        load_products(table(), **{**SLASHES, "separator": ""})
+
+
+def test_flipkart():
+    file = FOLDER / "flipkart_fashion" / "flipkart_fashion.csv.gz"
+    if not file.exists():
+        pytest.skip("NOT TESTED: flipkart_fashion.csv.gz is not here; set BHMC_SHARED_DATA.")
+    products = load_products(file, where={"sample_2303": "1"})
+    assert len(products.data) == 2303
+    assert [len(names) for names in products.level_names] == [5, 22, 68, 167, 208, 208]
+
+
+# ---- Animals ----
+
+ANIMALS = "animal,flies,legs\nbat,1,2\nant,0,6\n"
+
+
+def test_animals_of_any_table(table):
+    bunch = load_animals(table(ANIMALS))
+    assert bunch.data.tolist() == [[1, 2], [0, 6]]
+    assert (bunch.names.tolist(), bunch.feature_names) == (["bat", "ant"], ["flies", "legs"])
+    assert bunch.target is bunch.levels is bunch.level_names is None
+
+
+def test_animals_with_labels(table):
+    labels = table("animal,a,b\nant,insect,small\nbat,mammal,small\n", "labels_annotation.csv")
+    for bunch in (load_animals(table(ANIMALS)), load_animals(table(ANIMALS), labels=labels)):
+        assert bunch.levels.tolist() == [[0, 0], [1, 1]]
+        assert bunch.level_names[1].tolist() == ["mammal > small", "insect > small"]
+        assert bunch.target.tolist() == [0, 1]
+    X, y = load_animals(table(ANIMALS), return_X_y=True)
+    assert (X.shape, y.tolist()) == ((2, 2), [0, 1])
+
+
+def test_animals_say_what_is_wrong(table):
+    with pytest.raises(ValueError, match="'ant' has 'six' in column 'legs', which is not a number"):
+        load_animals(table(ANIMALS.replace("6", "six")))
+    with pytest.raises(ValueError, match="has no row for 'ant'"):
+        load_animals(table(ANIMALS), labels=table("animal,a\nbat,mammal\n", "labels.csv"))
+
+
+def test_the_animals_of_the_paper():
+    file = FOLDER / "animals" / "animals_33x102.csv"
+    if not file.exists():
+        pytest.skip("NOT TESTED: animals_33x102.csv is not here; set BHMC_SHARED_DATA.")
+    animals = load_animals(file, as_frame=True)
+    assert animals.data.shape == (33, 102)
+    assert [len(names) for names in animals.level_names] == [5, 10]
+    assert animals.frame.columns[-1] == "target"
+
+
+# ---- Made-up hierarchies ----
+
+
+def test_a_hierarchy_has_the_wanted_sizes():
+    made = make_hierarchy((4, 3, 3), n_per_leaf=7, n_features=5, random_state=0)
+    assert made.data.shape == (252, 5)
+    assert [len(names) for names in made.level_names] == [4, 12, 36]
+    for level, size in enumerate((63, 21, 7)):
+        assert set(np.bincount(made.levels[:, level])) == {size}
+    assert made.level_names[2][made.levels[0, 2]].startswith(made.level_names[0][made.levels[0, 0]])
+    total = make_hierarchy((4, 3), n_samples=31, random_state=0)
+    assert sorted(np.bincount(total.target)) == [2] * 5 + [3] * 7
+
+
+def test_a_seed_gives_one_hierarchy():
+    one, same, other = (make_hierarchy(random_state=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.data, same.data)
+    assert not np.array_equal(one.data, other.data)
+
+
+def test_centres_are_as_far_apart_as_the_levels_say():
+    """Siblings at right angles around their parent; steps of 1, 1/2, 1/4."""
+    centres = make_hierarchy((3, 2, 2), n_features=6, random_state=0).centres
+    leaves = np.linalg.norm(centres[0::2] - centres[1::2], axis=1)
+    np.testing.assert_allclose(leaves, 0.25 * np.sqrt(2), rtol=1e-12)
+    lengths = np.linalg.norm(centres, axis=1)  # 1 + 1/2 + 1/4 at most, 1 - 1/2 - 1/4 at least
+    assert (np.abs(lengths - 1) <= 0.75).all()
+    one_level = make_hierarchy((3,), n_features=6, random_state=0).centres
+    np.testing.assert_allclose(one_level @ one_level.T, np.eye(3), atol=1e-12)
+
+
+@pytest.mark.parametrize("overlap", [0.5, 1.0])
+def test_overlap_is_the_share_that_is_mistaken(overlap):
+    """Two leaves: the nearer centre is the wrong one for a share Phi(-1 / overlap)."""
+    made = make_hierarchy((2,), n_per_leaf=20_000, overlap=overlap, random_state=0)
+    distances = np.linalg.norm(made.data[:, None] - made.centres, axis=2)
+    share, expected = np.mean(distances.argmin(axis=1) != made.target), norm.cdf(-1 / overlap)
+    assert abs(share - expected) < 4 * np.sqrt(expected / len(made.data))
+
+
+def test_leaves_may_be_mixtures():
+    made = make_hierarchy((3, 2), components_per_leaf=2, n_per_leaf=50, random_state=0)
+    assert made.centres.shape == (12, 8)
+    np.testing.assert_array_equal(made.components // 2, made.target)
+    assert len(np.unique(made.components)) == 12
+    spread = np.linalg.norm(made.data - made.centres[made.components], axis=1).mean()
+    assert spread < np.linalg.norm(made.centres[0] - made.centres[1])
+
+
+def test_more_children_than_dimensions():
+    made = make_hierarchy((5, 7), n_features=2, random_state=0)
+    assert len(np.unique(made.centres.round(9), axis=0)) == 35
+
+
+def test_bad_hierarchies_are_refused():
+    with pytest.raises(ValueError, match="branching must hold"):
+        make_hierarchy(())
+    with pytest.raises(ValueError, match="n_samples must be at least 36"):
+        make_hierarchy(n_samples=20)
+    with pytest.raises(ValueError, match="overlap must be finite and above 0"):
+        make_hierarchy(overlap=0)

@@ -52,8 +52,10 @@ def test_every_page_with_examples_is_run():
     assert found == set(EXAMPLES_OF_PAGES)
 
 
-EXAMPLES = ["bhmc._estimator", "bhmc._describe", "bhmc._search.run", "bhmc.datasets"]
+EXAMPLES = ["bhmc._estimator", "bhmc._describe", "bhmc._search.run"]
 EXAMPLES += ["bhmc.likelihoods.product"]
+EXAMPLES += [f"bhmc.datasets._{name}" for name in ("zoo", "images", "texts", "make")]
+EXAMPLES += ["bhmc.metrics._levels", "bhmc.preprocessing", "bhmc.baselines._random"]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -1,18 +1,16 @@
 """Category paths, such as ("food", "fruit", "citrus"), as one column of class numbers a level."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+_Path = tuple[Any, ...]
 
-def level_codes(
-    paths: Iterable[Sequence[Any]],
-) -> tuple[NDArray[np.int64], list[list[tuple[Any, ...]]]]:
-    """(codes, classes): the class of each path at every level, and what the classes are.
+
+def level_codes(paths: Iterable[Sequence[Any]]) -> tuple[NDArray[np.int64], list[list[_Path]]]:
+    """(codes, classes): the class of each path at every level, and the path that a class is.
 
     A class of level l is the path down to l: the "shoes" of men and of women are two classes. A
     short path goes on with its last label. Classes are numbered in the order they are first met.
@@ -21,18 +19,26 @@ def level_codes(
     if not rows:
         raise ValueError("There are no paths: give one sequence of labels for each datum.")
     depth = max(map(len, rows))
-    rows = [row + row[-1:] * (depth - len(row)) for row in rows]
     codes = np.empty((len(rows), depth), dtype=np.int64)
-    classes: list[list[tuple[Any, ...]]] = []
+    classes: list[list[_Path]] = []
     for level in range(depth):
-        number: dict[tuple[Any, ...], int] = {}
+        number: dict[_Path, int] = {}
+        met: list[_Path] = []
         for i, row in enumerate(rows):
-            codes[i, level] = number.setdefault(row[: level + 1], len(number))
-        classes.append(list(number))
+            extended = row[: level + 1] + row[-1:] * (level + 1 - len(row))
+            codes[i, level] = number.setdefault(extended, len(number))
+            if len(met) < len(number):
+                met.append(row[: level + 1])
+        classes.append(met)
     return codes, classes
 
 
-def _one_path(path: Sequence[Any], row: int) -> tuple[Any, ...]:
+def level_names(classes: list[list[_Path]], separator: str = " > ") -> list[NDArray[np.str_]]:
+    """What the classes of each level are called: their paths as text."""
+    return [np.array([separator.join(map(str, path)) for path in level]) for level in classes]
+
+
+def _one_path(path: Sequence[Any], row: int) -> _Path:
     if isinstance(path, str | bytes):
         raise TypeError(
             f"A path must be a sequence of labels, got the text {path!r} in row {row}: split it "

@@ -62,12 +62,9 @@ def animals() -> Table | None:
     return Table(X, [name for name, _ in names], [label for _, label in names], (note,))
 
 
-def fashion() -> Table | None:
+def fashion() -> Table:
     """100 images a class in the paper's number of singular directions."""
-    found = real_data.fashion()
-    if found is None:
-        return None
-    X, classes, above = found
+    X, classes, above = real_data.fashion()
     note = f"the threshold keeps {above} directions of this sample; the paper's 22 leading are used"
     return Table(np.ascontiguousarray(X[:, :FASHION_COLUMNS]), None, classes, (note,))
 

@@ -24,10 +24,12 @@ MAP = (ROOT / "docs" / "model-and-code.md").read_text(encoding="utf-8")
 EXAMPLES_OF_PAGES = {
     "README.md": 15,
     "docs/choosing-settings.md": 5,
+    "docs/datasets.md": 12,
     "docs/families.md": 8,
     "docs/faq.md": 6,
     "docs/file-format.md": 15,
     "docs/five-minute-start.md": 20,
+    "docs/metrics.md": 10,
     "docs/model-in-pictures.md": 5,
     "docs/reading-the-tree.md": 20,
 }

@@ -6,12 +6,14 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from bhmc.datasets import load_fashion_mnist_sample, load_products
 from bhmc.preprocessing import (
     OptimalThresholdPCA,
     median_of_noise,
     optimal_factor,
     text_pipeline,
 )
+from tests.shared_data import FOLDER
 
 
 def omega(ratio):
@@ -191,3 +193,22 @@ def test_one_text_is_no_list_of_texts():
         text_pipeline(boilerplate="buy online")
     with pytest.raises(ValueError, match="stop_words must be 'english'"):
         text_pipeline(stop_words="french")
+
+
+# ---- Real tables ----
+
+
+def test_images_have_the_paper_s_dimensions_only_if_noise_is_known():
+    X = load_fashion_mnist_sample().data
+    assert OptimalThresholdPCA(1.0, standardise=True).fit(X).n_components_ in (21, 22)
+    assert OptimalThresholdPCA(standardise=True).fit(X).n_components_ > 100
+
+
+def test_products_have_the_dimensions_of_their_description():
+    file = FOLDER / "flipkart_fashion" / "flipkart_fashion.csv.gz"
+    if not file.exists():
+        pytest.skip("NOT TESTED: flipkart_fashion.csv.gz is not here; set BHMC_SHARED_DATA.")
+    pipeline = text_pipeline(min_df=10)
+    table = pipeline.fit_transform(load_products(file, where={"sample_2303": "1"}).data)
+    assert len(pipeline["tfidf"].vocabulary_) == 802
+    assert table.shape == (2303, 197)

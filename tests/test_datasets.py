@@ -297,6 +297,13 @@ def test_products_where(table):
     assert one.paths == [("office / pens / ink",)]
 
 
+def test_products_beyond_ascii(table):
+    """As spreadsheets write it: a mark before the first name, a line break in a cell."""
+    text = "\ufeff" + TABLE.replace("wool", '"laine\npeignée"')
+    bunch = load_products(table(text), **SLASHES)
+    assert bunch.data[1] == "cap laine\npeignée"
+
+
 def test_products_say_what_is_wrong(table):
     with pytest.raises(FileNotFoundError, match=r"There is no file 'nowhere\.csv'"):
         load_products("nowhere.csv")
@@ -400,6 +407,13 @@ def test_overlap_is_the_share_that_is_mistaken(overlap):
     distances = np.linalg.norm(made.data[:, None] - made.centres, axis=2)
     share, expected = np.mean(distances.argmin(axis=1) != made.target), norm.cdf(-1 / overlap)
     assert abs(share - expected) < 4 * np.sqrt(expected / len(made.data))
+
+
+def test_noise_goes_with_the_distance_of_leaves():
+    """Half of sqrt 2 times 1/4, the step of the third level, times the overlap."""
+    made = make_hierarchy((2, 2, 2), n_per_leaf=2_000, overlap=0.5, random_state=0)
+    noise = (made.data - made.centres[made.components]).std()
+    assert noise == pytest.approx(0.5 * 0.25 / np.sqrt(2), rel=0.02)
 
 
 def test_leaves_may_be_mixtures():

@@ -84,6 +84,13 @@ def test_known_threshold_by_hand():
     assert pca.threshold_ == pytest.approx(factor * np.sqrt(40) * 0.7)
 
 
+@pytest.mark.parametrize("shape", [(300, 300), (500, 50), (60, 400)])
+def test_the_threshold_is_the_same_whether_noise_is_known_or_judged(shape):
+    X = 0.7 * np.random.default_rng(0).normal(size=shape)
+    known = OptimalThresholdPCA(0.7, n_components=1).fit(X).threshold_
+    assert OptimalThresholdPCA(n_components=1).fit(X).threshold_ == pytest.approx(known, rel=0.03)
+
+
 def test_noise_alone_keeps_one_and_says_so():
     X = np.random.default_rng(0).normal(size=(100, 30))
     with pytest.warns(UserWarning, match="looks like noise"):

@@ -10,7 +10,7 @@ import typing
 from bhmc._version import __version__
 
 if typing.TYPE_CHECKING:
-    from bhmc import baselines, datasets, likelihoods, plotting, priors
+    from bhmc import baselines, datasets, likelihoods, metrics, plotting, preprocessing, priors
     from bhmc._density import log_joint
     from bhmc._describe import PriorDescription, describe_prior
     from bhmc._estimator import BHMC
@@ -34,7 +34,9 @@ __all__ = [
     "describe_prior",
     "likelihoods",
     "log_joint",
+    "metrics",
     "plotting",
+    "preprocessing",
     "priors",
     "sample_data",
     "sample_prior",

@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bhmc.baselines import RandomTree, Ward
+from bhmc.baselines import Perch, RandomTree, Ward
 
 BLIND = {"check_clustering": "the control does not look at the data, so it finds no clusters"}
 
@@ -12,7 +12,7 @@ def expected_to_fail(estimator):
 
 
 @parametrize_with_checks(
-    [Ward(n_clusters=3), RandomTree(n_clusters=3, random_state=0)],
+    [Perch(n_clusters=3), RandomTree(n_clusters=3, random_state=0), Ward(n_clusters=3)],
     expected_failed_checks=expected_to_fail,
 )
 def test_scikit_learn(estimator, check):

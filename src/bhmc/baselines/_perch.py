@@ -1,5 +1,6 @@
 """PERCH: a tree that grows by one row at a time."""
 
+from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
 
@@ -22,6 +23,9 @@ MASKING = {
 
 # Rows inserted before Python looks for an interrupt.
 _ROWS_AT_ONCE = 1_000
+
+# Squares of larger numbers are not finite.
+_LARGEST = 1e150
 
 
 class Perch(TreeEstimator):
@@ -53,6 +57,9 @@ class Perch(TreeEstimator):
     beam : int, optional
         Search the nearest neighbour with so many nodes a level, and perhaps miss it. By default the
         search is exact.
+    max_levels : int, optional
+        Levels of `tree_` below the root; what is deeper is put together. A tree of many rows may be
+        too deep to be written out without it.
     shuffle : bool, default=True
         Whether `fit` inserts rows in random order. `partial_fit` takes them as they come.
     random_state : int, SeedSequence, Generator, RandomState or None
@@ -83,6 +90,7 @@ class Perch(TreeEstimator):
         balance: bool = False,
         max_leaves: int | None = None,
         beam: int | None = None,
+        max_levels: int | None = None,
         shuffle: bool = True,
         random_state: Any = None,
     ):
@@ -91,6 +99,7 @@ class Perch(TreeEstimator):
         self.balance = balance
         self.max_leaves = max_leaves
         self.beam = beam
+        self.max_levels = max_levels
         self.shuffle = shuffle
         self.random_state = random_state
 
@@ -106,8 +115,11 @@ class Perch(TreeEstimator):
             self, X, dtype=np.float64, order="C", reset=not begun
         )
         if not begun:
-            self._begin(rows.shape[1])
-        self._insert(rows, np.arange(len(rows)))
+            self._nodes = empty_nodes(0, rows.shape[1])
+            self._rows = np.empty(0, dtype=np.int64)
+        for nodes in self._grow(self._nodes, rows):
+            # After every block, so that an interrupt leaves a whole tree behind.
+            self._nodes, self._rows = nodes, np.arange(nodes.room[kernels.DATA])
         self.tree_ = self._tree()
         self.labels_ = self.tree_.cut(n_clusters)
         return self
@@ -116,50 +128,50 @@ class Perch(TreeEstimator):
         order = np.arange(len(X))
         if self.shuffle:
             order = np.random.default_rng(seed_sequence(self.random_state)).permutation(len(X))
-        self._begin(X.shape[1])
-        self._insert(X[order], order)
+        *_, self._nodes = self._grow(empty_nodes(0, X.shape[1]), X[order])
+        self._rows = order
         return self._tree()
 
-    def _begin(self, n_features: int) -> None:
-        self._nodes = empty_nodes(0, n_features)
-        self._rows = np.empty(0, dtype=np.int64)
-
-    def _insert(self, X: NDArray[np.float64], rows: NDArray[np.int64]) -> None:
-        """Insert X, whose rows were numbers `rows` of those that are new."""
+    def _grow(self, nodes: Nodes, X: NDArray[np.float64]) -> Iterator[Nodes]:
+        """The tree after each block of rows."""
         masking = MASKING[check_choice(self.masking, "masking", tuple(MASKING))]
         beam, max_leaves = _limit(self.beam, "beam", 1), _limit(self.max_leaves, "max_leaves", 2)
         if not isinstance(self.balance, bool | np.bool_):
             raise TypeError(f"balance must be True or False, got {self.balance!r}.")
-        n_before = len(self._rows)
-        self._rows = np.append(self._rows, n_before + rows)
+        if np.abs(X).max() > _LARGEST:
+            raise ValueError(
+                f"X must hold numbers below {_LARGEST:g} in size, for distances are squared: "
+                "divide its columns by a number."
+            )
         for start in range(0, len(X), _ROWS_AT_ONCE):
             block = X[start : start + _ROWS_AT_ONCE]
-            self._nodes = with_room(self._nodes, len(block))
-            kernels.insert(self._nodes, block, masking, bool(self.balance), beam, max_leaves)
+            nodes = with_room(nodes, len(block))
+            kernels.insert(nodes, block, masking, bool(self.balance), beam, max_leaves)
+            yield nodes
 
     def _tree(self) -> Tree:
         nodes = self._nodes
         tips = np.empty(len(self._rows), dtype=np.int64)
         kernels.fill_tips(nodes, tips)
-        used = nodes.count > 0
+        used = nodes.size > 0
         number = np.cumsum(used) - 1
         parents = np.where(nodes.parent == NONE, NONE, number[nodes.parent])[used]
         sides = nodes.box[used, 1] - nodes.box[used, 0]
         tip_of_row = np.empty_like(tips)
         tip_of_row[self._rows] = number[tips]
         heights = np.sqrt(np.einsum("ij,ij->i", sides, sides))
-        return Tree.from_parents(parents, tip_of_row, heights=heights)
+        return Tree.from_parents(parents, tip_of_row, heights=heights, max_levels=self.max_levels)
 
 
 def empty_nodes(n_rows: int, n_features: int) -> Nodes:
     """A tree without nodes, with room for `n_rows` data."""
     m = 2 * n_rows
-    whole = np.zeros((6, m), dtype=np.int64)
+    whole = np.zeros((3, m), dtype=np.int64)
     return Nodes(
         parent=np.full(m, NONE),
         left=np.full(m, NONE),
         right=np.full(m, NONE),
-        count=whole[0],
+        size=whole[0],
         box=np.zeros((m, 2, n_features)),
         center=np.zeros((m, n_features)),
         spread=np.zeros(m),
@@ -184,7 +196,7 @@ def with_room(nodes: Nodes, n_more: int) -> Nodes:
         return nodes
     m = len(nodes.parent)
     larger = empty_nodes(max(m // 2 + n_more, m), nodes.center.shape[1])
-    for name in ("parent", "left", "right", "count", "box", "center", "spread", "first", "last"):
+    for name in ("parent", "left", "right", "size", "box", "center", "spread", "first", "last"):
         getattr(larger, name)[:m] = getattr(nodes, name)
     n_free, n_new = nodes.room[kernels.FREE], len(larger.parent) - m
     larger.free[:n_new] = np.arange(m, m + n_new)[::-1]

@@ -37,7 +37,7 @@ class Nodes(NamedTuple):
     parent: NDArray[np.int64]
     left: NDArray[np.int64]
     right: NDArray[np.int64]
-    count: NDArray[np.int64]
+    size: NDArray[np.int64]
     """(m,) number of data under each node."""
     box: NDArray[np.float64]
     """(m, 2, d) least and largest value of the data in every column."""
@@ -205,9 +205,9 @@ def nearest_tip(nodes, point):
 @helper
 def is_better(nodes, tip, d, best, best_distance):
     """Whether a tip at distance d wins over the best so far."""
-    if d == best_distance and best != NONE:
-        return nodes.first[tip] < nodes.first[best]
-    return d < best_distance
+    if best == NONE or d != best_distance:
+        return best == NONE or d < best_distance
+    return nodes.first[tip] < nodes.first[best]
 
 
 @helper
@@ -367,10 +367,10 @@ def swap_sibling_and_aunt(nodes, node):
 def refresh(nodes, node):
     """What a node says of its data, from its children."""
     left, right = nodes.left[node], nodes.right[node]
-    count = nodes.count[left] + nodes.count[right]
-    share = nodes.count[right] / count
+    count = nodes.size[left] + nodes.size[right]
+    share = nodes.size[right] / count
     apart = distance(nodes, left, right)
-    nodes.count[node] = count
+    nodes.size[node] = count
     nodes.spread[node] = (
         (1.0 - share) * nodes.spread[left]
         + share * nodes.spread[right]
@@ -395,7 +395,7 @@ def new_tip(nodes, x):
     """A tip for the next datum, not yet in the tree."""
     tip, datum = take_row(nodes), nodes.room[DATA]
     nodes.parent[tip] = nodes.left[tip] = nodes.right[tip] = NONE
-    nodes.count[tip], nodes.spread[tip] = 1, 0.0
+    nodes.size[tip], nodes.spread[tip] = 1, 0.0
     nodes.first[tip] = nodes.last[tip] = datum
     nodes.following[datum] = NONE
     for j in range(x.shape[0]):
@@ -422,8 +422,8 @@ def add_beside(nodes, tip, neighbour):
 @helper
 def add_datum(nodes, node, tip):
     """What a node says of its data, with that of `tip` among them."""
-    count = nodes.count[node] + 1
-    nodes.count[node] = count
+    count = nodes.size[node] + 1
+    nodes.size[node] = count
     apart = 0.0
     for j in range(nodes.center.shape[1]):
         x = nodes.center[tip, j]
@@ -461,7 +461,7 @@ def make_even(nodes, tip, masking):
     node = sibling_of(nodes, tip)
     while has_aunt(nodes, node):
         parent, other = nodes.parent[node], sibling_of(nodes, node)
-        if nodes.count[other] < nodes.count[node]:
+        if nodes.size[other] < nodes.size[node]:
             node, other = other, node
         if evens_out(nodes, node, other, masking):
             swap_sibling_and_aunt(nodes, node)
@@ -475,8 +475,8 @@ def evens_out(nodes, node, sibling, masking):
     """Whether to swap sibling and aunt of `node` for balance."""
     parent = nodes.parent[node]
     aunt = sibling_of(nodes, parent)
-    before = abs(nodes.count[parent] - nodes.count[aunt])
-    after = abs(nodes.count[node] + nodes.count[aunt] - nodes.count[sibling])
+    before = abs(nodes.size[parent] - nodes.size[aunt])
+    after = abs(nodes.size[node] + nodes.size[aunt] - nodes.size[sibling])
     return after < before and may_be_swapped(nodes, node, sibling, aunt, masking)
 
 
@@ -487,7 +487,7 @@ def collapse_one(nodes):
     """
     best, least = NONE, np.inf
     for node in range(nodes.left.shape[0]):
-        if nodes.count[node] == 0 or is_tip(nodes, node):
+        if nodes.size[node] == 0 or is_tip(nodes, node):
             continue
         left, right = nodes.left[node], nodes.right[node]
         if not (is_tip(nodes, left) and is_tip(nodes, right)):
@@ -514,8 +514,8 @@ def put_together(nodes, node):
 
 @helper
 def give_back(nodes, node):
-    """A row is free again; its count of 0 says so."""
-    nodes.count[node], nodes.parent[node] = 0, NONE
+    """A row is free again; its size of 0 says so."""
+    nodes.size[node], nodes.parent[node] = 0, NONE
     nodes.free[nodes.room[FREE]] = node
     nodes.room[FREE] += 1
 
@@ -548,7 +548,7 @@ def insert(nodes, X, masking, balance, beam, max_tips):
 def fill_tips(nodes, tips):
     """(n,) the tip of each datum, in the order of insertion."""
     for node in range(nodes.left.shape[0]):
-        if nodes.count[node] == 0 or not is_tip(nodes, node):
+        if nodes.size[node] == 0 or not is_tip(nodes, node):
             continue
         datum = nodes.first[node]
         while datum != NONE:

@@ -57,7 +57,8 @@ def test_every_page_with_examples_is_run():
 EXAMPLES = ["bhmc._estimator", "bhmc._describe", "bhmc._search.run"]
 EXAMPLES += ["bhmc.likelihoods.product"]
 EXAMPLES += [f"bhmc.datasets._{name}" for name in ("zoo", "images", "texts", "make")]
-EXAMPLES += ["bhmc.metrics._levels", "bhmc.preprocessing", "bhmc.baselines._random"]
+EXAMPLES += ["bhmc.metrics._levels", "bhmc.preprocessing"]
+EXAMPLES += [f"bhmc.baselines._{name}" for name in ("perch", "random", "ward")]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -33,8 +33,8 @@ class Perch(TreeEstimator):
 
     After Kobren, Monath, Krishnamurthy and McCallum (2017), "A Hierarchical Algorithm for Extreme
     Clustering". Where every two rows of a cluster are nearer to each other than to any row outside,
-    the tree has every cluster as a node, in whatever order rows come, with all of the rotations
-    below.
+    the tree has every cluster as a node, in whatever order rows come, if masking is "mean" or
+    "exact" and the search is exact.
 
     Parameters
     ----------

@@ -243,15 +243,19 @@ def test_one_signature_a_kernel_and_nothing_compiled_after_warmup(tmp_path):
     assert len(run["warm"]) < 55  # a few of them are Numba's own
 
 
-def test_every_kernel_lives_in_one_file():
-    """Numba's cache does not see an edit to a compiled helper that lives in another file."""
-    homes = {
-        inspect.getfile(value.py_func)
-        for _, name, _ in pkgutil.walk_packages(bhmc.__path__, "bhmc.")
-        for value in vars(importlib.import_module(name)).values()
-        if isinstance(value, Dispatcher)
-    }
-    assert homes == {_kernels.__file__}
+def test_every_kernel_lives_with_its_helpers():
+    """Numba's cache does not see an edit to a compiled helper that lives in another file: the
+    sampler and each rival have one file of kernels, which takes nothing compiled from elsewhere.
+    """
+    homes = set()
+    for _, name, _ in pkgutil.walk_packages(bhmc.__path__, "bhmc."):
+        module = importlib.import_module(name)
+        found = [value for value in vars(module).values() if isinstance(value, Dispatcher)]
+        files = {inspect.getfile(kernel.py_func) for kernel in found}
+        homes |= files
+        assert not name.endswith("_kernels") or files == {module.__file__}, name
+    assert _kernels.__file__ in homes
+    assert all(home.endswith("_kernels.py") for home in homes)
 
 
 def test_an_edit_to_a_helper_is_not_missed(copy_of_package, tmp_path):

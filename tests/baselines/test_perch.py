@@ -305,6 +305,14 @@ def test_rows_keep_their_places_when_shuffled():
     assert not np.array_equal(model.tree_.parents, other.tree_.parents)
 
 
+def test_more_rows_come_after_those_that_were_shuffled():
+    X, labels = clusters(gap=4.0, size=12)
+    order = np.random.default_rng(0).permutation(len(X))
+    X, labels = X[order], labels[order]
+    model = Perch(10, random_state=3).fit(X[:70]).partial_fit(X[70:90]).partial_fit(X[90:])
+    assert len({*zip(labels.tolist(), model.labels_.tolist(), strict=True)}) == 10
+
+
 def test_a_beam_as_wide_as_the_tree_is_exact():
     X = table("clusters", 60)
     assert tools.same(tools.clades(tools.grown(X, beam=60)), tools.clades(tools.grown(X)))

@@ -119,7 +119,8 @@ class Perch(TreeEstimator):
             self._rows = np.empty(0, dtype=np.int64)
         for nodes in self._grow(self._nodes, rows):
             # After every block, so that an interrupt leaves a whole tree behind.
-            self._nodes, self._rows = nodes, np.arange(nodes.room[kernels.DATA])
+            new = np.arange(len(self._rows), nodes.room[kernels.DATA])
+            self._nodes, self._rows = nodes, np.append(self._rows, new)
         self.tree_ = self._tree()
         self.labels_ = self.tree_.cut(n_clusters)
         return self

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from bhmc.likelihoods import AdaptiveGaussian, SharedGaussian
@@ -156,6 +157,40 @@ def test_the_prior_is_that_above_the_least():
     p = np.exp([family.at(np.array([0.0, v, 1.0])).log_prior_shared() for v in sigma2])
     others = stats.norm.pdf(0.0) * stats.invgamma.pdf(1.0, 1.0, scale=0.2)
     assert np.trapezoid(p, sigma2) == pytest.approx(others, rel=1e-3)
+
+
+# What AdaptiveGaussian learns above a least value, as its docstring says: Gamma shape, rate, least.
+LEARNED = {"typical": (1.0, 2.0, 0.3), "strength": (1.0, 2.0, 0.02), "shape": (2.0, 0.5, 1.0)}
+
+
+@pytest.mark.parametrize("covariance", ["diagonal", "spherical"])
+@pytest.mark.parametrize("which", LEARNED)
+def test_the_adaptive_prior_is_that_above_its_least_values(which, covariance):
+    """Integrated over one number above its least, log_prior_shared leaves the others' priors."""
+    scale, each = np.array([2.0, 2.0]), 2 if covariance == "diagonal" else 1
+    likelihood = AdaptiveGaussian(covariance, scale=scale, least_variance=0.3)
+    family = likelihood.prepare(np.zeros((2, 2)))
+    names = ["typical"] * each + ["strength"] * each + ["shape"]
+    values = np.array([0.5, 0.8, 0.1, 0.3, 2.5] if each == 2 else [0.5, 0.1, 2.5])
+    units = np.where(np.array(names) == "typical", scale[0] ** 2, 1.0)  # of typical: X squared
+    at = names.index(which)
+
+    def density(x: float) -> float:
+        mu0, numbers = np.zeros(2), np.where(np.arange(len(values)) == at, x, values) * units
+        return np.exp(family.at(np.concatenate([mu0, numbers])).log_prior_shared())
+
+    def above(name: str, x: float) -> float:
+        shape, rate, least = LEARNED[name]
+        return stats.gamma.pdf(x, shape, scale=1 / rate) / stats.gamma.sf(
+            least, shape, scale=1 / rate
+        )
+
+    integral = quad(density, LEARNED[which][2], np.inf)[0] * units[at]
+    expected = stats.norm.pdf(0.0, scale=scale).prod() * np.prod(
+        [above(name, x) / unit for name, x, unit in zip(names, values, units, strict=True)]
+    )
+    expected *= units[at] / above(which, values[at])
+    assert integral == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize(

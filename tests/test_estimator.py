@@ -20,16 +20,18 @@ FORMS = [{"sampler": sampler} for sampler in SAMPLERS] + [FINITE]
 QUICK = {"n_warmup": 8, "n_draws": 12, "random_state": 0}
 
 
-SHORT = {"n_warmup": 20, "n_draws": 20}
+SHORT = {"n_warmup": 2, "n_draws": 4}  # every conditional in use, several draws to choose among
+LONGER = {"n_warmup": 100, "n_draws": 50}
 
 
 @parametrize_with_checks([BHMC(**form, **SHORT) for form in FORMS])
 def test_scikit_learn_conventions(estimator, check):
-    """Every sampler; no check is expected to fail. Chains of default length where blobs are asked
-    for: the other checks do not depend on it.
+    """Every sampler; no check is expected to fail. Longer chains where blobs are asked for: the
+    other checks do not depend on it.
     """
     if check.func.__name__ == "check_clustering":
-        estimator.set_params(n_warmup=BHMC().n_warmup, n_draws=BHMC().n_draws)
+        # A clone: all checks of an estimator share the object, and the next ones stay short.
+        estimator = clone(estimator).set_params(**LONGER)
     check(estimator)
 
 

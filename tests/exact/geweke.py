@@ -98,6 +98,16 @@ class Setting:
         self.hyper = bhmc.Hyper(*numbers, n_components)
         self.likelihood = bhmc.likelihoods.Gaussian(sigma2=sigma2, mu0=0.3, sigma0=1.5)
 
+    def forward_key(self) -> tuple | None:
+        """Everything that prior_draw and statistics depend on; None where that is not all of it."""
+        if type(self) is not Setting:
+            return None
+        return self._key()
+
+    def _key(self) -> tuple:
+        numbers = self.n, self.n_levels, self.n_features, repr(self.hyper)
+        return type(self), *numbers, repr(self.likelihood)
+
     def prior_draw(self, rng) -> tuple[bhmc.State, np.ndarray]:
         """Everything from the generative process."""
         state, X = bhmc.sample_prior(

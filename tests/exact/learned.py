@@ -80,6 +80,9 @@ class Learned(geweke.Setting):
         self.likelihood = likelihood or self.likelihood
         self.n_features, self.holes = n_features, holes
 
+    def forward_key(self):
+        return (*self._key(), self.holes) if type(self) is Learned else None
+
     def seen(self, X):
         if self.holes:
             X = X.copy()

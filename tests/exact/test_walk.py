@@ -45,7 +45,7 @@ def _never_refused(log_p, x, rng):
 def test_wrong_steps_are_rejected(step, monkeypatch):
     monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
     monkeypatch.setattr(_walk, "walk_step", step)
-    assert _largest_z(4 * N_DRAWS) > Z_LIMIT
+    assert _largest_z(2 * N_DRAWS) > Z_LIMIT
 
 
 def test_a_walk_after_the_weights_is_rejected(monkeypatch):

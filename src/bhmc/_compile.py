@@ -28,6 +28,13 @@ def helper(function):
     return numba.njit(**no_wrappers, **_OPTIONS)(function)
 
 
+def summing(function):
+    """A helper whose sums may be added up in any order: then many numbers are added at a time."""
+    no_wrappers: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    options = {**_OPTIONS, "fastmath": {"contract", "reassoc", "nsz"}}
+    return numba.njit(**no_wrappers, **options)(function)
+
+
 def merged(function):
     """A part of its caller, written apart: no call, no arguments, nothing compiled twice."""
     return numba.njit(inline="always", **_OPTIONS)(function)

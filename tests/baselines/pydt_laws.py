@@ -1,0 +1,75 @@
+"""What the joint tests of the diffusion tree share: settings, exact draws, statistics.
+
+A draw comes from the forward simulator, so (rates, tree, X) have their joint law exactly.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bhmc.baselines import _pydt_density as density
+from bhmc.baselines._pydt_prior import simulate_data, simulate_tree
+from bhmc.baselines._pydt_state import DiffusionTree, Rates
+
+
+class Setting(NamedTuple):
+    """The size of the data, and the rates: of every draw the same, or drawn from these priors."""
+
+    n: int
+    n_features: int
+    rates: Rates
+
+
+DIFFUSION = Setting(5, 2, Rates(0.0, 0.0, 1.0, 1.5, 0.1))
+PITMAN_YOR = Setting(5, 2, Rates(0.3, 0.6, 1.2, 1.5, 0.1))
+MANY_BRANCHES = Setting(6, 1, Rates(0.6, 0.4, 0.8, 1.0, 0.02))
+SETTINGS = {"ddt": DIFFUSION, "pydt": PITMAN_YOR, "bushy": MANY_BRANCHES}
+
+
+def statistics(tree: DiffusionTree, X: np.ndarray, rates: Rates) -> np.ndarray:
+    """Numbers that see topology, times, rates, data, and how they go together."""
+    n = len(X)
+    time_shared = density.covariance(tree, n, rates._replace(sigma2=1.0, noise=0.0))
+    pairs = np.triu_indices(n, 1)
+    shared = time_shared[pairs]
+    apart = np.log(((X[pairs[0]] - X[pairs[1]]) ** 2).sum(axis=1) + 1e-3)
+    sizes = np.array(density.leaves_below(density.children_of(tree))[n:])
+    kids = np.bincount(tree.parents[tree.parents >= 0])[n:]
+    top = float(np.exp(-tree.clocks[tree.parents < 0][0]))
+    logs = np.log(np.array(rates[2:]))
+    own = np.array(
+        [
+            len(sizes),
+            (kids > 2).sum(),
+            (kids**2).sum(),
+            (sizes == 2).sum(),
+            (sizes == n - 1).sum(),
+            top,
+            top**2,
+            shared.mean(),
+            shared[0],
+            shared[0] * shared[-1],
+            (shared**2).mean(),
+            np.minimum(tree.clocks[n:], 20.0).mean(),
+            (shared * apart).mean(),
+            shared[0] * apart[0],
+            shared[0] * apart[1],
+            top * apart.mean(),
+            X[0, 0] * X[1, 0],
+            shared.mean() * logs[0],
+            shared.mean() * logs[1],
+            shared.mean() * logs[2],
+            len(sizes) * rates.alpha,
+            len(sizes) * np.log1p(rates.theta),
+            apart.mean() * logs[1],
+            apart.mean() * logs[2],
+            top * rates.alpha,
+        ]
+    )
+    return np.concatenate([own, logs, [rates.alpha, np.log1p(rates.theta)]])
+
+
+def exact_draw(setting: Setting, rng) -> tuple[DiffusionTree, np.ndarray]:
+    """A tree and its data."""
+    tree = simulate_tree(setting.n, setting.rates, rng)
+    return tree, simulate_data(tree, setting.n, setting.n_features, setting.rates, rng)

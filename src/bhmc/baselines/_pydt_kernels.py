@@ -28,7 +28,7 @@ import math
 import numpy as np
 
 from bhmc._compile import compiled, helper, summing
-from bhmc._kernels import uniform
+from bhmc._kernels import random_source, uniform
 from bhmc.baselines._pydt_state import (
     ACC,
     ALPHA,

@@ -2,9 +2,10 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bhmc.baselines import Perch, RandomTree, Ward
+from bhmc.baselines import PYDT, Perch, RandomTree, Ward
 
 BLIND = {"check_clustering": "the control does not look at the data, so it finds no clusters"}
+SHORT = {"n_clusters": 3, "n_warmup": 1, "n_draws": 2, "random_state": 0}
 
 
 def expected_to_fail(estimator):
@@ -12,7 +13,13 @@ def expected_to_fail(estimator):
 
 
 @parametrize_with_checks(
-    [Perch(n_clusters=3), RandomTree(n_clusters=3, random_state=0), Ward(n_clusters=3)],
+    [
+        Perch(n_clusters=3),
+        PYDT(**SHORT),
+        PYDT(sampler="mh", **SHORT),
+        RandomTree(n_clusters=3, random_state=0),
+        Ward(n_clusters=3),
+    ],
     expected_failed_checks=expected_to_fail,
 )
 def test_scikit_learn(estimator, check):

@@ -8,8 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from bhmc.baselines import _pydt_density as density
+from bhmc.baselines._pydt_chain import DiffusionChain, RatePriors
 from bhmc.baselines._pydt_prior import simulate_data, simulate_tree
 from bhmc.baselines._pydt_state import DiffusionTree, Rates
+from bhmc.priors import Beta, Gamma, InverseGamma
+from tests.exact.alarm import z_of, z_scores
 
 
 class Setting(NamedTuple):
@@ -73,3 +76,65 @@ def exact_draw(setting: Setting, rng) -> tuple[DiffusionTree, np.ndarray]:
     """A tree and its data."""
     tree = simulate_tree(setting.n, setting.rates, rng)
     return tree, simulate_data(tree, setting.n, setting.n_features, setting.rates, rng)
+
+
+PRIORS = RatePriors(Beta(2, 3), Gamma(2, 3), Gamma(6, 5), InverseGamma(5, 6), InverseGamma(5, 1))
+
+
+def drawn_rates(rng, *, diffusion: bool = False) -> tuple[Rates, RatePriors]:
+    """Rates from their priors, and the priors; alpha = theta = 0 for a Dirichlet diffusion tree."""
+    priors = PRIORS._replace(alpha=None, theta=None) if diffusion else PRIORS
+    return Rates(*(0.0 if prior is None else prior.sample(rng) for prior in priors)), priors
+
+
+def paired_changes(setting: Setting | str, step, n_draws: int, rng, sampler="slice", **engine):
+    """(n_draws, statistics) changes of exact draws by one `step(chain)`.
+
+    Setting "learned" and "learned ddt": rates are drawn too.
+    """
+    changes = []
+    for _ in range(n_draws):
+        priors = RatePriors()
+        if isinstance(setting, str):
+            rates, priors = drawn_rates(rng, diffusion="ddt" in setting)
+            now = Setting(5, 2, rates)
+        else:
+            now = setting
+        tree, X = exact_draw(now, rng)
+        chain = DiffusionChain(X, now.rates, priors, sampler, rng, **engine)
+        chain.start_from(tree)
+        step(chain)
+        before = statistics(tree, X, now.rates)
+        changes.append(statistics(chain.tree, X, chain.rates) - before)
+    return np.array(changes)
+
+
+def paired_z(*arguments, **settings) -> np.ndarray:
+    """z of the mean change of every statistic: 0 in law where the step leaves the posterior."""
+    changes = paired_changes(*arguments, **settings)
+    return z_of(changes.mean(axis=0), changes.std(axis=0, ddof=1) / np.sqrt(len(changes)))
+
+
+STEPS = {
+    "move": lambda chain: chain.move(8),
+    "times": lambda chain: chain.redraw_times(),
+    "rates": lambda chain: chain.redraw_rates(),
+}
+
+
+def geweke_z(sampler: str, n_draws: int, rng, *, diffusion: bool) -> np.ndarray:
+    """z per statistic: exact draws of (rates, tree, X) against a chain that redraws each in turn."""
+    exact = []
+    for _ in range(n_draws):
+        rates, priors = drawn_rates(rng, diffusion=diffusion)
+        tree, X = exact_draw(Setting(5, 2, rates), rng)
+        exact.append(statistics(tree, X, rates))
+    followed = []
+    for _ in range(n_draws):
+        chain = DiffusionChain(X, rates, priors, sampler, rng)
+        chain.start_from(tree)
+        chain.sweep(5)
+        tree, rates = chain.tree, chain.rates
+        X = simulate_data(tree, 5, 2, rates, rng)
+        followed.append(statistics(tree, X, rates))
+    return z_scores(np.array(exact), np.array(followed))

@@ -70,20 +70,15 @@ def log_tree(tree: DiffusionTree, rates: Rates) -> float:
 
 def covariance(tree: DiffusionTree, n: int, rates: Rates) -> NDArray[np.float64]:
     """(n, n) covariance of the data in one dimension: sigma2 times the time two leaves shared."""
+    times = -np.expm1(-tree.clocks)
+    children = children_of(tree)
+    leaves: list[list[int]] = [[] for _ in children]
+    order = parents_last(children)
+    for node in order:
+        leaves[node] = [leaf for kid in children[node] for leaf in leaves[kid]] or [node]
     shared = np.zeros((n, n))
-    for i in range(n):
-        t = -np.expm1(-tree.clocks[i])
-        shared[i, i] = t
-        members = np.zeros(len(tree.parents), dtype=bool)
-        node = i
-        while node >= 0:
-            members[node] = True
-            node = tree.parents[node]
-        for j in range(i):
-            node = j
-            while node >= 0 and not members[node]:
-                node = tree.parents[node]
-            shared[i, j] = shared[j, i] = -np.expm1(-tree.clocks[node]) if node >= 0 else 0.0
+    for node in reversed(order):  # a pair's last common node writes last
+        shared[np.ix_(leaves[node], leaves[node])] = times[node]
     return rates.sigma2 * shared + rates.noise * np.eye(n)
 
 

@@ -26,7 +26,18 @@ class Setting(NamedTuple):
 DIFFUSION = Setting(5, 2, Rates(0.0, 0.0, 1.0, 1.5, 0.1))
 PITMAN_YOR = Setting(5, 2, Rates(0.3, 0.6, 1.2, 1.5, 0.1))
 MANY_BRANCHES = Setting(6, 1, Rates(0.6, 0.4, 0.8, 1.0, 0.02))
-SETTINGS = {"ddt": DIFFUSION, "pydt": PITMAN_YOR, "bushy": MANY_BRANCHES}
+STRONG_DATA = Setting(5, 4, Rates(0.4, 0.3, 1.0, 2.0, 0.05))
+# Little is known from the data, and subtrees are large: errors of the prior show.
+WEAK_DATA = Setting(8, 1, Rates(0.4, 0.3, 3.0, 0.5, 2.0))
+WEAK_DIFFUSION = Setting(8, 1, Rates(0.0, 0.0, 1.0, 0.5, 2.0))
+SETTINGS = {
+    "ddt": DIFFUSION,
+    "pydt": PITMAN_YOR,
+    "bushy": MANY_BRANCHES,
+    "strong": STRONG_DATA,
+    "weak": WEAK_DATA,
+    "weak ddt": WEAK_DIFFUSION,
+}
 
 
 def statistics(tree: DiffusionTree, X: np.ndarray, rates: Rates) -> np.ndarray:
@@ -87,7 +98,9 @@ def drawn_rates(rng, *, diffusion: bool = False) -> tuple[Rates, RatePriors]:
     return Rates(*(0.0 if prior is None else prior.sample(rng) for prior in priors)), priors
 
 
-def paired_changes(setting: Setting | str, step, n_draws: int, rng, sampler="slice", **engine):
+def paired_changes(
+    setting: Setting | str, step, n_draws: int, rng, sampler="slice", kind=DiffusionChain, **engine
+) -> np.ndarray:
     """(n_draws, statistics) changes of exact draws by one `step(chain)`.
 
     Setting "learned" and "learned ddt": rates are drawn too.
@@ -101,7 +114,7 @@ def paired_changes(setting: Setting | str, step, n_draws: int, rng, sampler="sli
         else:
             now = setting
         tree, X = exact_draw(now, rng)
-        chain = DiffusionChain(X, now.rates, priors, sampler, rng, **engine)
+        chain = kind(X, now.rates, priors, sampler, rng, **engine)
         chain.start_from(tree)
         step(chain)
         before = statistics(tree, X, now.rates)
@@ -116,7 +129,7 @@ def paired_z(*arguments, **settings) -> np.ndarray:
 
 
 STEPS = {
-    "move": lambda chain: chain.move(8),
+    "move": lambda chain: chain.move(12),
     "times": lambda chain: chain.redraw_times(),
     "rates": lambda chain: chain.redraw_rates(),
 }

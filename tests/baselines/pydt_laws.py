@@ -136,7 +136,7 @@ STEPS = {
 
 
 def geweke_z(sampler: str, n_draws: int, rng, *, diffusion: bool) -> np.ndarray:
-    """z per statistic: exact draws of (rates, tree, X) against a chain that redraws each in turn."""
+    """z per statistic: exact draws of (rates, tree, X), and a chain that redraws each in turn."""
     exact = []
     for _ in range(n_draws):
         rates, priors = drawn_rates(rng, diffusion=diffusion)

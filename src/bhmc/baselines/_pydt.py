@@ -205,9 +205,7 @@ def _check_rate(value: Any, name: str) -> float:
     below = 1.0 if name == "alpha" else np.inf
     what = "at least 0 and below 1" if name == "alpha" else "finite and at least 0"
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(
-            f'{name} must be a number, one of bhmc.priors or "learn", got {value!r}.'
-        )
+        raise TypeError(f'{name} must be a number, one of bhmc.priors or "learn", got {value!r}.')
     if not 0 <= float(value) < below:
         raise ValueError(f"{name} must be {what}, got {value!r}.")
     return float(value)

@@ -1,4 +1,4 @@
-"""One Markov chain of diffusion trees: moves of subtrees, times of nodes, rates; no input checks."""
+"""One Markov chain of diffusion trees: moves of subtrees, times of nodes, rates."""
 
 import math
 from collections.abc import Callable
@@ -49,7 +49,7 @@ class DiffusionChain:
         engine: Any = _pydt_kernels,
     ):
         self._engine, self._priors, self._rng = engine, priors, rng
-        self._source = engine.random_source(rng)
+        self._source = engine.source_of(rng)
         self._moves = {"slice": engine.slice_moves, "mh": engine.mh_moves}[sampler]
         self._work = make_work(X, rates)
         engine.tabulate(self._work)
@@ -60,7 +60,7 @@ class DiffusionChain:
         self._engine.insert_leaves(self._work, leaves, self._source)
 
     def start_from(self, tree: DiffusionTree) -> None:
-        """This tree as the first."""
+        """`tree` as the first."""
         put_tree(self._work, tree)
         self._engine.refresh(self._work)
 

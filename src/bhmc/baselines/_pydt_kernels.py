@@ -25,8 +25,6 @@ probabilities of one more particle; for n > 1 they do not add up to 1.
 
 import math
 
-import numpy as np
-
 from bhmc._compile import compiled, helper, summing
 from bhmc._kernels import random_source, uniform
 from bhmc.baselines._pydt_state import (
@@ -63,6 +61,11 @@ _LATEST = 700.0
 # ------------------------------------------------------------------------------------------------
 # Clocks, tables, Gaussian messages
 # ------------------------------------------------------------------------------------------------
+
+
+def source_of(rng):
+    """The source of random numbers that the kernels take."""
+    return random_source(rng)
 
 
 @helper
@@ -410,7 +413,7 @@ def parts_of_fit(ws, b, r, x):
 def log_fit(ws, b, r, x):
     """log p(data of r | other data, r attached above b at 1 - t = x), less a constant of r."""
     ws.counts[SCORED] += 1
-    w, variance, squared, both = parts_of_fit(ws, b, r, x)
+    _, variance, squared, _ = parts_of_fit(ws, b, r, x)
     return -0.5 * (ws.up.shape[1] * math.log(variance) + squared / variance)
 
 
@@ -582,7 +585,9 @@ def add_node(ws, n, b, r):
         return n
     s = ws.clock[b]
     fit = log_fit(ws, b, r, ws.rest[b])
-    passed = ws.log_reach[b] - ws.rates[RATE] * (s - clock_of(ws, ws.parent[b])) * survival(ws, b, r)
+    passed = ws.log_reach[b] - ws.rates[RATE] * (s - clock_of(ws, ws.parent[b])) * survival(
+        ws, b, r
+    )
     weight = passed + log_crowd(ws, b, r) + join + own_edge(ws, r, s)
     return add_piece(ws, n, b, s, s, fit, weight + fit)
 
@@ -729,7 +734,9 @@ def pick_subtree(ws, rng):
     """
     ws.counts[MOVES] += 1
     r = int(uniform(rng) * ws.parent.shape[0])
-    return NONE if ws.parent[r] == NONE or (r > ws.parent.shape[0] // 2 and ws.n_kids[r] == 0) else r
+    return (
+        NONE if ws.parent[r] == NONE or (r > ws.parent.shape[0] // 2 and ws.n_kids[r] == 0) else r
+    )
 
 
 @compiled
@@ -786,7 +793,7 @@ def sum_choices(ws, b, r, largest):
 
 @helper
 def choose_branch(ws, b, r, rng):
-    """The child of b that r follows, or b itself for a new branch, in proportion to their weights."""
+    """The child of b that r follows, or b for a new branch, in proportion to their weights."""
     largest = largest_choice(ws, b, r)
     u = uniform(rng) * sum_choices(ws, b, r, largest)
     kid = ws.first[b]

@@ -54,8 +54,7 @@ def _send(origin: _Node, particle: int, rates: Rates, rng: np.random.Generator) 
 
 
 def _as_arrays(top: _Node, n: int) -> DiffusionTree:
-    parents, left = np.full(n, -1), np.zeros(n)
-    parents, left = list(parents), list(left)
+    parents, left = [-1] * n, [0.0] * n
     waiting = [(top, -1)]
     while waiting:
         node, parent = waiting.pop()

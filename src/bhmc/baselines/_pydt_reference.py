@@ -26,7 +26,7 @@ _BISECTIONS, _WIDEST, _HOPELESS, _SHRUNK = 10, 1e-13, 30.0, 1e-15
 _ALMOST_1 = 1.0 - 2.0**-53
 
 
-def random_source(rng: np.random.Generator) -> np.random.Generator:
+def source_of(rng: np.random.Generator) -> np.random.Generator:
     """The generator itself."""
     return rng
 

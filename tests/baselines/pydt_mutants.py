@@ -92,7 +92,7 @@ SLOW = [
         *("ddt", "move", "slice", 3000),
         (
             ("if surplus(ws, i, r, new) >= level:", "if True:"),
-            ("_HOPELESS = 30.0", "_HOPELESS = -1e300"),
+            ("_HOPELESS = 15.0", "_HOPELESS = -1e300"),
         ),
     ),
 ]

@@ -49,8 +49,8 @@ _LEAST_VARIANCE = 1e-300
 # Steps of the search for the best place on an edge, over at most this factor of 1 - t.
 _BISECTIONS = 10
 _WIDEST = 1e-13
-# An edge whose best is worse than the best so far by this (a logarithm) is one piece.
-_HOPELESS = 30.0
+# An edge that must be worse than the best so far by this (a logarithm) is one piece.
+_HOPELESS = 15.0
 # A slice that has shrunk to this share of the whole has shrunk to the present place.
 _SHRUNK = 1e-15
 _ALMOST_1 = 1.0 - 2.0**-53
@@ -427,6 +427,20 @@ def fit_rises(ws, b, r, x):
 
 
 @helper
+def fit_bound(ws, b, r):
+    """No `log_fit` on the edge above b is larger: the least distance, the best variance for it."""
+    _, least, _, _ = parts_of_fit(ws, b, r, max(ws.rest[b], ws.rest[r]))
+    _, largest, _, _ = parts_of_fit(ws, b, r, rest_of(ws, ws.parent[b]))
+    to_down, to_up, along = ws.apart[b, 0], ws.apart[b, 1], ws.apart[b, 2]
+    w = 0.0
+    if along > 0.0:
+        w = min(max(0.5 * (to_up + along - to_down) / along, 0.0), 1.0)
+    squared = max(w * to_down + (1.0 - w) * to_up - w * (1.0 - w) * along, 0.0)
+    variance = min(max(squared / ws.up.shape[1], least), largest)
+    return -0.5 * (ws.up.shape[1] * math.log(variance) + squared / variance)
+
+
+@helper
 def best_place(ws, b, r):
     """Clock between the ends of the edge above b where the data of r fit about best.
 
@@ -554,13 +568,14 @@ def add_edge(ws, n, b, r, best):
     high = min(ws.clock[b], ws.clock[r])
     if not high > low:  # as long as 0, by rounding
         return n, best
-    middle = min(max(best_place(ws, b, r), low), high)
-    fit = log_fit(ws, b, r, math.exp(-middle))
     rate = slope(ws, b, r)
     base = ws.log_reach[b] + log_attach(ws, b, r) + own_edge(ws, r, low)
-    whole = base + log_mass(rate, high - low) + fit
-    if whole < best - _HOPELESS:
-        return add_piece(ws, n, b, low, high, fit, whole), best
+    mass = log_mass(rate, high - low)
+    fit = fit_bound(ws, b, r)
+    if base + mass + fit < best - _HOPELESS:
+        return add_piece(ws, n, b, low, high, fit, base + mass + fit), best
+    middle = min(max(best_place(ws, b, r), low), high)
+    whole = base + mass + log_fit(ws, b, r, math.exp(-middle))
     unit = math.sqrt(2.0 / ws.up.shape[1])
     start = low
     for i in range(5):

@@ -22,7 +22,7 @@ from bhmc.baselines._pydt_state import (
 )
 
 # The same as in the kernels: they say how an edge is cut into pieces.
-_BISECTIONS, _WIDEST, _HOPELESS, _SHRUNK = 10, 1e-13, 30.0, 1e-15
+_BISECTIONS, _WIDEST, _HOPELESS, _SHRUNK = 10, 1e-13, 15.0, 1e-15
 _ALMOST_1 = 1.0 - 2.0**-53
 
 
@@ -267,53 +267,84 @@ def list_pieces(sketch: Sketch, r: int) -> list[Piece]:
 def _edge_pieces(sketch: Sketch, b: int, r: int, best: float) -> tuple[list[Piece], float]:
     low = sketch.clock[sketch.parent(b)]
     high = min(sketch.clock[b], sketch.clock[r])
-    middle = min(max(_best_place(sketch, b, r), low), high)
     # The prior falls as exp(-rate s) along the edge: two of its values say all.
     one, two = (low + share * min(high - low, 3.0) for share in (0.25, 0.75))
-    prior_one, prior_two = (sketch.worth(r, Place(b, s))[0] for s in (one, two))
-    rate = (prior_one - prior_two) / (two - one)
+    prior_one, fit_one = sketch.worth(r, Place(b, one))
+    rate = (prior_one - sketch.worth(r, Place(b, two))[0]) / (two - one)
     base = prior_one + rate * (one - low)
-    fit = sketch.worth(r, Place(b, middle))[1] if middle < sketch.clock[b] else None
-    if fit is None:  # the end of the edge, which is a node: just above it
-        fit = sketch.worth(r, Place(b, math.nextafter(middle, 0.0)))[1]
+    edge = _Edge(sketch, b, r)
+    fit = fit_one - edge.fit(math.exp(-one)) + edge.bound()
     whole = base + _log_mass(rate, high - low) + fit
     if whole < best - _HOPELESS:
         return [Piece(b, low, high, rate, fit, whole)], -math.inf
+    middle = min(max(edge.best_place(), low), high)
+    whole = base + _log_mass(rate, high - low) + _fit_above(sketch, b, r, middle)
     unit = math.sqrt(2 / sketch.X.shape[1])
     ends = [min(max(middle + k * unit, low), high) for k in (-3, -1, 1, 3)]
     pieces = []
     for k, start, end in zip((-3, -1, 0, 1, 3), [low, *ends], [*ends, high], strict=True):
         if end > start:
-            nearest = min(max(middle + k * unit, start), end)
-            if nearest >= sketch.clock[b]:
-                nearest = math.nextafter(nearest, 0.0)
-            fit = sketch.worth(r, Place(b, nearest))[1]
+            fit = _fit_above(sketch, b, r, min(max(middle + k * unit, start), end))
             mass = _log_mass(rate, end - start) - rate * (start - low)
             pieces.append(Piece(b, start, end, rate, fit, base + mass + fit))
     return pieces, whole
 
 
-def _best_place(sketch: Sketch, b: int, r: int) -> float:
-    """Bisection for the clock where log p(data) along the edge stops to rise."""
-    above = sketch.parent(b)
-    down, down_variance = sketch.message_down(b)
-    up, up_variance = sketch.message_up(b)
-    own, own_variance = sketch.message_up(r)
-    sigma2, d = sketch.rates.sigma2, len(own)
-    high = sketch.rest(above)
-    low = max(sketch.rest(b), sketch.rest(r), high * _WIDEST)
-    for _ in range(_BISECTIONS):
-        x = math.sqrt(low * high)
-        from_above = down_variance + sigma2 * (sketch.rest(above) - x)
-        from_below = up_variance + sigma2 * (x - sketch.rest(b))
+def _fit_above(sketch: Sketch, b: int, r: int, s: float) -> float:
+    """log p(data) with r on the edge above b, just above b where s is its clock."""
+    return sketch.worth(r, Place(b, min(s, math.nextafter(sketch.clock[b], 0.0))))[1]
+
+
+class _Edge:
+    """The messages about subtree r that meet on the edge above b, all made anew."""
+
+    def __init__(self, sketch: Sketch, b: int, r: int):
+        self._down, self._down_variance = sketch.message_down(b)
+        self._up, self._up_variance = sketch.message_up(b)
+        self._own, self._own_variance = sketch.message_up(r)
+        self._sigma2 = sketch.rates.sigma2
+        self._above, self._below = sketch.rest(sketch.parent(b)), sketch.rest(b)
+        self._own_rest = sketch.rest(r)
+
+    def _parts(self, x: float) -> tuple[float, float, float]:
+        """At 1 - t = x: share of the message down, variance with that of r, both variances."""
+        from_above = self._down_variance + self._sigma2 * (self._above - x)
+        from_below = self._up_variance + self._sigma2 * (x - self._below)
         w = from_below / (from_above + from_below)
-        off = w * down + (1 - w) * up - own
-        variance = from_above * w + own_variance + sigma2 * (x - sketch.rest(r))
-        slope_of_off = sigma2 / (from_above + from_below) * (down - up)
-        slope_of_variance = 2 * sigma2 * (1 - w)
-        gain = slope_of_variance * (off @ off / variance - d) - 2 * off @ slope_of_off
-        low, high = (x, high) if gain > 0 else (low, x)
-    return -0.5 * (math.log(low) + math.log(high))
+        variance = from_above * w + self._own_variance + self._sigma2 * (x - self._own_rest)
+        return w, variance, from_above + from_below
+
+    def _off(self, w: float) -> np.ndarray:
+        return w * self._down + (1 - w) * self._up - self._own
+
+    def fit(self, x: float) -> float:
+        """log p(data of r | other data), less a constant."""
+        w, variance, _ = self._parts(x)
+        off = self._off(w)
+        return -0.5 * (len(off) * math.log(variance) + off @ off / variance)
+
+    def bound(self) -> float:
+        """No less than any `fit`: the point of the line between the messages nearest to r."""
+        line = self._down - self._up
+        w = float(np.clip(line @ (self._own - self._up) / (line @ line or 1.0), 0, 1))
+        off, d = self._off(w), len(line)
+        least = self._parts(max(self._below, self._own_rest))[1]
+        variance = min(max(float(off @ off) / d, least), self._parts(self._above)[1])
+        return -0.5 * (d * math.log(variance) + float(off @ off) / variance)
+
+    def best_place(self) -> float:
+        """Bisection for the clock where the likelihood along the edge stops to rise."""
+        high = self._above
+        low = max(self._below, self._own_rest, high * _WIDEST)
+        for _ in range(_BISECTIONS):
+            x = math.sqrt(low * high)
+            w, variance, both = self._parts(x)
+            off = self._off(w)
+            slope_of_off = self._sigma2 / both * (self._down - self._up)
+            gain = 2 * self._sigma2 * (1 - w) * (off @ off / variance - len(off))
+            rises = gain > 2 * off @ slope_of_off
+            low, high = (x, high) if rises else (low, x)
+        return -0.5 * (math.log(low) + math.log(high))
 
 
 def _log_mass(rate: float, width: float) -> float:

@@ -62,8 +62,8 @@ test: setup lint types ## Check style, imports and types, then run all tests but
 	@$(BIN)/python -m pytest -n 2 --dist worksteal
 
 exact: setup ## Run the whole exactness ladder, the long tests (40,000 draws each) included
-	@echo "Running the exactness ladder with its long tests; this takes half an hour."
-	@$(BIN)/python -m pytest -m '' -s tests/exact tests/mutants tests/test_twin.py
+	@echo "Running the exactness ladder with its long tests; this takes an hour."
+	@$(BIN)/python -m pytest -m '' -s tests/exact tests/mutants tests/test_twin.py tests/baselines
 
 interrupts: setup ## Interrupt a fit of the command line at twenty random moments, and go on with it each time
 	@BHMC_INTERRUPTS=20 $(BIN)/python -m pytest -s tests/test_interrupts.py

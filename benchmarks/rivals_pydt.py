@@ -13,7 +13,7 @@ from benchmarks.timing import Figure, cpu_of, report
 from bhmc.baselines import PYDT, Ward, _pydt_kernels, _pydt_reference
 from bhmc.baselines._pydt_chain import DiffusionChain, RatePriors
 from bhmc.baselines._pydt_state import Rates
-from bhmc.tree import Tree
+from bhmc.metrics import dendrogram_purity
 
 ROWS, DIMENSIONS = 500, 16
 MOVES = 10_000
@@ -29,18 +29,6 @@ def hierarchy(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     gaussian = rng.integers(len(centres), size=n)
     X = centres[gaussian] + rng.normal(0, 0.5, (n, d))
     return X, np.stack([gaussian // 18, gaussian // 6, gaussian // 2], axis=1)
-
-
-def dendrogram_purity(tree: Tree, labels: np.ndarray) -> float:
-    """Mean over pairs of one class of the class's share in the smallest node that holds both."""
-    counts = np.zeros((tree.n_nodes, labels.max() + 1))
-    for level in range(tree.n_levels + 1):
-        np.add.at(counts, (tree.paths[:, level], labels), 1)
-    pairs = counts * (counts - 1) / 2
-    first_here = pairs.copy()
-    np.subtract.at(first_here, tree.parents[1:], pairs[1:])
-    share = counts / counts.sum(axis=1, keepdims=True)
-    return float((first_here * share).sum() / pairs[0].sum())
 
 
 def start(X: np.ndarray, sampler: str, engine=_pydt_kernels) -> DiffusionChain:

@@ -58,7 +58,7 @@ EXAMPLES = ["bhmc._estimator", "bhmc._describe", "bhmc._search.run"]
 EXAMPLES += ["bhmc.likelihoods.product"]
 EXAMPLES += [f"bhmc.datasets._{name}" for name in ("zoo", "images", "texts", "make")]
 EXAMPLES += ["bhmc.metrics._levels", "bhmc.preprocessing"]
-EXAMPLES += [f"bhmc.baselines._{name}" for name in ("perch", "random", "ward")]
+EXAMPLES += [f"bhmc.baselines._{name}" for name in ("perch", "pydt", "random", "ward")]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

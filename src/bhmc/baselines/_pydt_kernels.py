@@ -249,7 +249,7 @@ def refresh_down_all(ws, v):
 # ------------------------------------------------------------------------------------------------
 
 
-@compiled
+@helper
 def time_under_divergence(ws):
     """sum over inner nodes b of (s_b - s_a) H(m(b) - 1): the exponent of c."""
     total = 0.0

@@ -188,7 +188,7 @@ class Sketch:
         place = Place(p, self.clock[p])
         if len(self.children[p]) == 1:
             (sibling,) = self.children.pop(p)
-            self._replace(self._parent_or_top(p), p, sibling)
+            self._replace(self.parent(p), p, sibling)
             self.free.append(p)
             place = Place(sibling, self.clock.pop(p))
         return place
@@ -198,16 +198,9 @@ class Sketch:
         b, p = place.node, place.node
         if place.clock < self.clock[b]:
             p = self.free.pop()
-            self._replace(self._parent_or_top(b), b, p)
+            self._replace(self.parent(b), b, p)
             self.children[p], self.clock[p] = [b], place.clock
         self.children[p].insert(int(position * (len(self.children[p]) + 1)), r)
-
-    def ungraft(self, r: int) -> None:
-        """Take back a graft that was only tried."""
-        self.cut(r)
-
-    def _parent_or_top(self, node: int) -> int:
-        return next((v for v, kids in self.children.items() if node in kids and v != node), NONE)
 
     def _replace(self, parent: int, old: int, new: int) -> None:
         if parent == NONE:
@@ -222,7 +215,7 @@ class Sketch:
         """log prior and log likelihood of the whole tree with r at `place`."""
         self.graft(r, place, 0.0)
         result = self.log_prior(), self.log_likelihood()
-        self.ungraft(r)
+        self.cut(r)
         return result
 
 
@@ -321,7 +314,7 @@ class _Edge:
         """log p(data of r | other data), less a constant."""
         w, variance, _ = self._parts(x)
         off = self._off(w)
-        return -0.5 * (len(off) * math.log(variance) + off @ off / variance)
+        return -0.5 * (len(off) * math.log(variance) + float(off @ off) / variance)
 
     def bound(self) -> float:
         """No less than any `fit`: the point of the line between the messages nearest to r."""

@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from benchmarks import rivals_pydt
 from sklearn.base import clone
 
 from bhmc.baselines import PYDT
@@ -200,3 +201,12 @@ def _best_draw(seed: int):
         return chain.log_joint()
 
     return truth, max(draws, key=lambda draw: draw[0]), score
+
+
+def test_the_benchmark_runs():
+    """In its smallest form; no figure is judged but that the twin is slower."""
+    X, groups = rivals_pydt.hierarchy(25, 3)
+    assert groups.shape == (25, 3)
+    figures = {figure.name: figure for figure in (*rivals_pydt.speed(X), *rivals_pydt.settling(X))}
+    assert figures["slice: a turn, of the twin's"].ok
+    assert figures["slice: settled after"].ok

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bhmc
-from bhmc import _kernels, _reference, _tiles, _workspace
+from bhmc import _kernels, _reference, _tiles, _workspace, sampling
 from tests.exact.geweke import Setting
 from tests.exact.learned import PRIORS, Learned
 
@@ -278,3 +278,19 @@ def test_tidy_renumbers_and_changes_nothing(n_components):
         np.testing.assert_array_equal(fast.room[: _workspace.STALE], slow.room[: _workspace.STALE])
     assert moved_nodes > 0
     assert moved_columns > 0 or n_components
+
+
+def test_room_for_nodes_is_not_room_for_components():
+    """A tree that grows to thousands of nodes over a few components stays narrow in memory."""
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    family = bhmc.likelihoods.Gaussian(sigma2=1.0, mu0=0.0, sigma0=1.0).prepare(X)
+    hyper = bhmc.Hyper(alpha=50.0, gamma0=0.5, gamma=1.0)
+    rng = np.random.default_rng(1)
+    state = sampling.start_state(family, n_levels=5, hyper=hyper, rng=rng, init="single")
+    chain = sampling.Chain(state, family, "gibbs", rng)
+    columns, most = chain._ws.log_beta.shape[1], 0
+    for _ in range(5):
+        chain.sweep()
+        most = max(most, chain.n_components)
+    assert chain.n_nodes > 1_000
+    assert chain._ws.log_beta.shape[1] <= max(columns, _workspace.whole_blocks(2 * (most + 1)))

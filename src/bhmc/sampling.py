@@ -411,10 +411,15 @@ class Chain:
             self._sums[:] = 0.0
 
     def _make_room(self) -> None:
-        """Half as many slots and columns again, and enough for one datum."""
+        """Half as many slots or columns again, whichever are short, and enough for one datum.
+
+        Never both for one: a tree of many nodes would make room for as many components.
+        """
         slots, columns = self._ws.log_beta.shape
-        slots += slots // 2 + int(self._ws.room[_workspace.DEPTH])
-        if not self._rates.n_fixed:
+        room = self._ws.room
+        if room[_workspace.FREE_SLOTS] < room[_workspace.DEPTH]:
+            slots += slots // 2 + int(room[_workspace.DEPTH])
+        if not self._rates.n_fixed and not room[_workspace.FREE_COLUMNS]:
             columns += columns // 2
         self._ws = _workspace.grow(self._ws, slots, columns)
         used = len(self._theta)

@@ -175,8 +175,9 @@ def listening(estimator, n_sweeps: int, first_line: str) -> Iterator[list[Listen
         context = estimator._init_callback_context(max_subtasks=n_chains, sequential_subtasks=False)
         context.call_on_fit_task_begin(estimator=estimator)
         told.append(Callbacks(estimator, context, n_chains, n_sweeps))
+    others = getattr(estimator, "_listeners", [])  # a clock of `bhmc._experiments`, say
     try:
-        yield [one.update for one in told]
+        yield [*(one.update for one in told), *others]
     finally:
         for one in told:
             one.close()

@@ -22,6 +22,7 @@ _COMMANDS = {
     "diagnose": "show",
     "demo": "others",
     "prior": "others",
+    "reproduce": "reproduce",
     "completion": "others",
 }
 

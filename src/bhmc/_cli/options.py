@@ -76,6 +76,17 @@ def jobs(text: str) -> int:
     return int(text)
 
 
+def minutes(text: str) -> float:
+    """A number of minutes above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be minutes, a number above 0, got {text[:40]!r}")
+    return number
+
+
 def columns(text: str) -> list[str]:
     """Names of columns between commas; one that holds a comma goes in double quotes."""
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]

@@ -3,12 +3,13 @@
 import argparse
 import shutil
 
-from bhmc._cli.options import add_fit, add_reading, concentration, share, whole
+from bhmc._cli.options import add_fit, add_reading, concentration, jobs, minutes, share, whole
 from bhmc._version import __version__
 
 PLOTS = ("tree", "icicle", "trace", "coclustering", "prior")
 EXPORTS = ("newick", "linkage", "json", "csv", "graphml", "arviz")
 SHELLS = ("bash", "zsh", "tcsh")
+EXPERIMENTS = ("animals", "fashion", "amazon")
 
 _EPILOG = """\
 a first session:
@@ -57,6 +58,23 @@ writes name, leaf, path (node numbers from the root), component, the probability
 those of the tree, and the probability that the row belongs on a new branch.
 """
 
+_REPRODUCE = """\
+Run an experiment of the paper end to end and write its figures, tables and a page of results.
+
+  animals   33 animals with 102 features; --data animals_33x102.csv
+  fashion   1,000 images of clothes, which come with bhmc
+  amazon    products with category paths, all methods side by side; --data products.csv.gz
+
+The folder holds results.html, the page to read, with its figures (PNG) and tables (CSV). Finished
+parts are kept in it: after Ctrl-C the same command goes on from there.
+"""
+
+_REPRODUCE_EPILOG = """\
+examples:
+  bhmc reproduce animals --data animals_33x102.csv -o animals
+  bhmc reproduce fashion --quick           does everything work? seconds, numbers mean nothing
+"""
+
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     """Descriptions as they are written; room for the longest of the short options."""
@@ -77,7 +95,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"bhmc {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for add in (_fit, _show, _plot, _predict, _export, _diagnose, _demo, _prior, _completion):
+    for add in (_fit, _show, _plot, _predict, _export, _diagnose, _demo, _prior):
+        add(commands)
+    for add in (_reproduce, _completion):
         add(commands)
     return parser
 
@@ -258,6 +278,46 @@ def _prior(commands) -> None:
         "--samples", type=whole(2), default=200, metavar="N", help="trees drawn (default: 200)"
     )
     parser.add_argument("--seed", type=whole(0), default=0, metavar="N", help="default: 0")
+    _json(parser)
+
+
+def _reproduce(commands) -> None:
+    parser = _command(
+        commands,
+        "reproduce",
+        "run an experiment of the paper (needs matplotlib)",
+        _REPRODUCE,
+        _REPRODUCE_EPILOG,
+    )
+    parser.add_argument("experiment", choices=EXPERIMENTS, help="which one")
+    parser.add_argument("--data", metavar="FILE", help="its data, where they do not come with bhmc")
+    parser.add_argument("-o", "--output", metavar="DIR", help="folder (default: bhmc-EXPERIMENT)")
+    _experiment(parser)
+
+
+def _experiment(parser) -> None:
+    """What all experiments share."""
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="far too few sweeps: shows that everything works, in seconds",
+    )
+    parser.add_argument(
+        "--budget",
+        type=minutes,
+        default=15.0,
+        metavar="MINUTES",
+        help="time of a slow method, after which it stops with what it has (default: 15)",
+    )
+    parser.add_argument("--seed", type=whole(0), default=0, metavar="N", help="default: 0")
+    parser.add_argument(
+        "--jobs",
+        type=jobs,
+        default=-1,
+        metavar="N",
+        help="chains run at the same time (default: -1, as many as there are processors)",
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="no messages, no progress bar")
     _json(parser)
 
 

@@ -1,0 +1,202 @@
+"""`bhmc reproduce animals`: 33 animals, the published settings, five chains."""
+
+import csv
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.decomposition import PCA
+
+from bhmc._experiments.closing import describe_run
+from bhmc._experiments.figures.grouped_tree import draw_grouped_tree
+from bhmc._experiments.figures.traces import TraceRow, draw_traces
+from bhmc._experiments.groups import Found, find_groups
+from bhmc._experiments.job import Job
+from bhmc._experiments.moving import count_moves
+from bhmc._experiments.page import Page
+from bhmc._experiments.settings import read_settings
+from bhmc._experiments.store import Outcome, digest_of
+from bhmc._experiments.tables import Table
+from bhmc.diagnostics import diagnose
+
+NEEDS_DATA = "animals_33x102.csv: a name and 102 features of 0 and 1 in each of 33 lines"
+
+_TRACES = {
+    "log_likelihood": "log likelihood",
+    "n_nodes": "nodes in the tree",
+    "n_components": "components in use",
+    "leaves": "leaves of the tree",
+    "nodes_at[1]": "branches at level 1",
+}
+
+
+class Animals(NamedTuple):
+    """The data as they are fitted."""
+
+    names: list[str]
+    X: np.ndarray
+    n_features: int
+
+
+def load(job: Job) -> tuple[dict[str, Any], Animals]:
+    """Settings and data; a ValueError says what is wrong with the file."""
+    settings = read_settings("animals", quick=job.quick)
+    names, features = _read(Path(str(job.data)))
+    n_components = settings["n_components"]
+    if min(features.shape) < n_components:
+        raise ValueError(
+            f"{job.data} has {features.shape[0]} rows and {features.shape[1]} features: "
+            f"{n_components} principal components need as many of both."
+        )
+    reduced = PCA(n_components, svd_solver="full").fit_transform(features)
+    return settings, Animals(names, reduced, features.shape[1])
+
+
+def run(job: Job, settings: dict[str, Any], data: Animals) -> Page:
+    """Fit, and tell what came out."""
+    outcome = job.run(
+        "bhmc",
+        "bhmc-paper",
+        settings["model"],
+        data.X,
+        digest_of(data.X),
+        watch_warmup=True,
+        keep_draws=True,
+    )
+    assert outcome.tree is not None
+    assert outcome.draws is not None
+    groups = find_groups(outcome.tree, data.names, settings["groups"])
+    page = Page(
+        "Animals",
+        f"{len(data.names)} animals with {data.n_features} features, reduced to "
+        f"{data.X.shape[1]} principal components; the settings of the paper, exact path Gibbs.",
+        job.folder,
+    )
+    _tell_tree(page, outcome, data, groups)
+    _tell_traces(page, outcome)
+    describe_run(page, job, {"the model": settings["model"]}, {"bhmc": outcome})
+    return page
+
+
+def _read(path: Path) -> tuple[list[str], np.ndarray]:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as lines:
+            _, *rows = list(csv.reader(lines))
+        return [row[0] for row in rows], np.array([row[1:] for row in rows], dtype=float)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except (ValueError, IndexError):
+        raise ValueError(
+            f"{path} is not the table of animals: a header, then lines with a name and numbers."
+        ) from None
+
+
+def _tell_tree(page: Page, outcome: Outcome, data: Animals, groups: list[Found]) -> None:
+    tree = outcome.tree
+    assert tree is not None
+    page.section("The tree")
+    page.text(
+        "This is the draw of the highest complete-data log likelihood among all draws of all "
+        "chains, as the paper shows it. A circle is a node, its slices are components; beside a "
+        "leaf are how many animals it holds, its component, in how many of the draws a node holds "
+        "exactly these animals, and their names.",
+        "The names of groups are words that the paper uses for what it found. They were put there "
+        'after the fit, each at the node that is most like the group; "5 of 6" says that five '
+        "of the node's six animals are of that group.",
+    )
+    page.figure(
+        "tree",
+        draw_grouped_tree(tree, data.names, groups),
+        "The tree of the most likely draw, with the names of the animals; the named groups are "
+        "pointed out at the nodes that are most like them.",
+    )
+    page.table("groups", _group_table(groups, data.names, outcome))
+    whole = [one.name for one in groups if one.component_held == one.component_size]
+    page.text(
+        f"{len(whole)} of the {len(groups)} named groups have a component to themselves "
+        f"({', '.join(whole) or 'none'}). Components are what the data speak of; where a "
+        "component sits in the tree they say little about, which is why the support of nodes is "
+        "low: the tree of the maximum is one of many that are nearly as likely."
+    )
+    page.code(tree.to_text(data.names, max_names=40))
+
+
+def _group_table(groups: list[Found], names: list[str], outcome: Outcome) -> Table:
+    tree = outcome.tree
+    assert tree is not None
+    table = Table(
+        (
+            "group",
+            "members asked for",
+            "node",
+            "its animals",
+            "of the group",
+            "support of the node",
+            "component",
+            "its rows",
+            "of the group (component)",
+            "animals of the component",
+        ),
+        caption="Each named group, the node and the component that are most like it.",
+        digits=2,
+    )
+    for one in groups:
+        members = np.flatnonzero(tree.components == one.component)
+        table.rows.append(
+            (
+                one.name,
+                one.asked,
+                one.node,
+                one.size,
+                one.held,
+                one.support,
+                f"c{one.component}",
+                one.component_size,
+                one.component_held,
+                ", ".join(names[row] for row in members),
+            )
+        )
+    return table
+
+
+def _tell_traces(page: Page, outcome: Outcome) -> None:
+    draws = outcome.draws
+    assert draws is not None
+    numbers = draws.numbers()
+    deepest = f"nodes_at[{draws.n_levels}]"
+    judged = diagnose(draws).table
+    at = {str(name): i for i, name in enumerate(judged["name"])}
+    rows, table = [], Table(
+        ("number", "mean", "standard deviation", "R-hat", "effective draws"),
+        caption="The five numbers over all draws of all chains.",
+    )  # fmt: skip
+    for key, words in _TRACES.items():
+        name = deepest if key == "leaves" else key
+        i = at[name]
+        rows.append(
+            TraceRow(words, outcome.series.get(name), numbers[name], float(judged["rhat"][i]))
+        )
+        table.rows.append(
+            (words, *(float(judged[c][i]) for c in ("mean", "sd", "rhat", "ess_bulk")))
+        )
+    moves = count_moves(draws)
+    page.section("Do the chains settle, and do they keep moving?")
+    page.figure(
+        "traces",
+        draw_traces(rows),
+        f"Five numbers of every sweep of {draws.n_chains} chains, which start from different "
+        "draws of the prior; to the right how the draws of each chain are spread.",
+    )
+    page.table("traces", table)
+    worst = max(row.rhat for row in rows if not np.isnan(row.rhat))
+    verdict = (
+        "the chains, from different starts, have come to the same distribution"
+        if worst <= 1.01
+        else "a value above 1.01 says that the chains do not yet agree"
+    )
+    page.text(
+        f"They settle: the largest R-hat of the five is {worst:.3f}; {verdict}. "
+        f"They keep moving: from one draw to the next the tree changes in {moves.tree:.1%} of all "
+        f"cases and the components in {moves.components:.1%}; {moves.distinct:,} different trees "
+        f"are among the {draws.n_chains * draws.n_draws:,} draws."
+    )

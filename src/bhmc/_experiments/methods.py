@@ -1,0 +1,179 @@
+"""The methods that experiments compare: BHMC and its rivals, each run alike.
+
+A method is a line in `METHODS`. It gets data and settings, never labels.
+"""
+
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from bhmc._estimator import BHMC
+from bhmc._experiments.settings import model_parameters
+from bhmc._experiments.store import Outcome, put
+from bhmc._experiments.watching import Clock, WarmupBook
+
+
+class Request(NamedTuple):
+    """What a method is asked to do."""
+
+    X: Any
+    """(n, d) numbers, or a frame for BHMC."""
+    settings: dict[str, Any]
+    seed: int
+    budget: float | None = None
+    """Seconds after which it stops and gives what it has."""
+    going: Path | None = None
+    """Beginning of names of files from which it can go on."""
+    progress: bool = False
+    n_jobs: int = 1
+    watch_warmup: bool = False
+    keep_draws: bool = False
+
+
+class Method(NamedTuple):
+    """One line of a table of methods."""
+
+    words: str
+    """What it is, in a few words."""
+    run: Callable[[Request], Outcome]
+    is_random: bool
+    """Whether a seed decides its result."""
+
+
+def run_bhmc(request: Request) -> Outcome:
+    """A fit of `BHMC`, stopped by its time where there is a budget."""
+    parameters = model_parameters(request.settings, request.X)
+    watch = _Watch(request.going)
+    model = BHMC(
+        **parameters,
+        n_jobs=request.n_jobs,
+        random_state=request.seed,
+        progress=request.progress,
+        checkpoint=None if request.going is None or request.watch_warmup else str(request.going),
+    )
+    book = WarmupBook(model.n_warmup)
+    listeners: list[Any] = [book] if request.watch_warmup else []
+    clock = None
+    if request.budget is not None:
+        n_jobs = (os.cpu_count() or 1) if request.n_jobs < 0 else request.n_jobs
+        clock = Clock(max(request.budget - watch.wall, 0.0), model.n_chains, n_jobs)
+        listeners.append(clock)
+    model._listeners = listeners  # see bhmc._progress.listening
+    stopped = False
+    try:
+        with warnings.catch_warnings():  # pages say how far chains agree
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(request.X)
+        stopped = clock is not None and clock.rang
+        if model.interrupted_ and not stopped:
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        if clock is not None and clock.rang:
+            return Outcome(None, watch.facts(stopped_early=True))
+        watch.keep()
+        raise
+    facts = watch.facts(
+        stopped_early=stopped,
+        n_draws=model.draws_.n_draws,
+        n_chains=model.draws_.n_chains,
+        likelihood=model.likelihood_.describe(),
+        **_learned(model),
+    )
+    draws = model.draws_ if request.keep_draws else None
+    return Outcome(model.tree_, facts, draws, book.series() if request.watch_warmup else {})
+
+
+def _learned(model: BHMC) -> dict[str, Any]:
+    """Concentrations and shared numbers, on average over the draws; chains and their agreement."""
+    draws = model.draws_
+    found: dict[str, Any] = {
+        name: float(getattr(draws, name).mean()) for name in ("alpha", "gamma0", "gamma")
+    }
+    if 0 < draws.shared.shape[2] <= 3:
+        found["shared"] = draws.shared.mean(axis=(0, 1)).tolist()
+    judged = model.diagnostics_
+    rhat = judged.table["rhat"]
+    found["worst_rhat"] = float(np.nanmax(rhat)) if np.isfinite(rhat).any() else None
+    found["converged"] = judged.converged
+    return found
+
+
+def _rival(name: str) -> Callable[[Request], Outcome]:
+    """A runner of one of `bhmc.baselines`, with as many of the parameters as it takes."""
+
+    def run(request: Request) -> Outcome:
+        from bhmc import baselines
+
+        estimator = getattr(baselines, name)(**request.settings)
+        known = estimator.get_params()
+        given = {"random_state": request.seed, "max_seconds": request.budget}
+        estimator.set_params(**{key: value for key, value in given.items() if key in known})
+        watch = _Watch(None)
+        estimator.fit(_matrix(request.X))
+        stopped = bool(getattr(estimator, "stopped_early_", False))
+        return Outcome(estimator.tree_, watch.facts(stopped_early=stopped))
+
+    return run
+
+
+METHODS = {
+    "bhmc": Method("BHMC, defaults of this library", run_bhmc, True),
+    "bhmc-paper": Method("BHMC, published settings", run_bhmc, True),
+    "ward": Method("Ward", _rival("Ward"), False),
+    "perch": Method("PERCH", _rival("Perch"), True),
+    "pydt-sl": Method("PYDT, slice sampler", _rival("PYDT"), True),
+    "pydt-mh": Method("PYDT, Metropolis-Hastings", _rival("PYDT"), True),
+    "random": Method("control: random nCRP tree", _rival("RandomTree"), True),
+}
+OWN_SETTINGS: dict[str, dict[str, Any]] = {
+    "pydt-sl": {"sampler": "slice"},
+    "pydt-mh": {"sampler": "mh"},
+}
+"""Parameters that make a method what its name says."""
+
+
+def check_methods(names: list[str]) -> None:
+    """Refuse names of methods that are unknown or named twice."""
+    for i, name in enumerate(names):
+        if name not in METHODS:
+            raise ValueError(f"{name!r} is no method: choose from {', '.join(METHODS)}.")
+        if name in names[:i]:
+            raise ValueError(f"the method {name!r} is named twice.")
+
+
+def _matrix(X: Any) -> np.ndarray:
+    """Numbers alone: rivals know no other columns."""
+    values = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
+class _Watch:
+    """Seconds of a run, those before an interruption included."""
+
+    def __init__(self, going: Path | None):
+        self._file = None if going is None else going.with_name(f"{going.name}.seconds")
+        self.wall, self._cpu_before = 0.0, 0.0
+        if self._file is not None and self._file.exists():
+            self.wall, self._cpu_before = json.loads(self._file.read_text(encoding="utf-8"))
+        self._start, self._cpu_start = time.perf_counter(), time.process_time()
+
+    def facts(self, **more: Any) -> dict[str, Any]:
+        """Seconds so far, and whatever else is to be said."""
+        wall, cpu = self._passed()
+        return {"seconds": round(wall, 3), "cpu_seconds": round(cpu, 3), **more}
+
+    def keep(self) -> None:
+        """Note the seconds for when the run is gone on with."""
+        if self._file is not None:
+            put(self._file, json.dumps(self._passed()))
+
+    def _passed(self) -> tuple[float, float]:
+        wall = self.wall + time.perf_counter() - self._start
+        return wall, self._cpu_before + time.process_time() - self._cpu_start

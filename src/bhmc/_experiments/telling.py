@@ -1,0 +1,146 @@
+"""The part of a page that tells how methods compare: warning, figure, tables."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bhmc._experiments.comparing import (
+    CONTROL,
+    CUTS,
+    MEASURES,
+    Entry,
+    Mean,
+    cut_table,
+    mean_scores,
+    purity_table,
+    run_table,
+    score_runs,
+)
+from bhmc._experiments.figures.levels import draw_levels
+from bhmc._experiments.figures.times import draw_times, growth
+from bhmc._experiments.methods import METHODS
+from bhmc._experiments.page import Page
+from bhmc._experiments.tables import Table
+
+
+def tell_comparison(
+    page: Page, entries: Sequence[Entry], truth: NDArray, budget: float
+) -> list[Mean]:
+    """Agreement with the classes at every level, by both cuts, with the control."""
+    scores = score_runs(entries, truth)
+    means = mean_scores(scores)
+    page.section("Agreement with the classes, level by level")
+    page.text(
+        "The classes were read after the fits, for these measurements alone. A measure of 1 is "
+        "perfect. Purity, NMI and F reward many small clusters whatever these hold; ARI and AMI "
+        "are 0 on average for clusters made by chance."
+    )
+    if warning := control_sentence(means):
+        page.note(warning)
+    page.figure(
+        "levels",
+        draw_levels(means),
+        "Agreement of every method with the classes at each level, by both cuts. The dashed black "
+        "line is the control. Panels on grey show measures that chance alone can raise; judge by "
+        "ARI and AMI.",
+    )
+    page.items([f"Cut by {cut}: {words}." for cut, words in CUTS.items()])
+    for cut in CUTS:
+        table = cut_table(means, cut)
+        page.table(f"levels-{cut}", table)
+    page.table("dendrogram-purity", purity_table(means))
+    for sentence in verdicts(means):
+        page.text(sentence)
+    page.section("The runs")
+    page.table("runs", run_table(entries, budget))
+    put_aside(page, "scores", scores)
+    return means
+
+
+def put_aside(page: Page, name: str, table: Table) -> None:
+    """A table as a file only, named on the page."""
+    from bhmc._experiments.store import put
+
+    path = page.folder / f"{name}.csv"
+    put(path, table.to_csv())
+    page.files.append(path)
+    page.text(f"Every run at every level and cut is in {path.name}.")
+
+
+def control_sentence(means: Sequence[Mean]) -> str:
+    """What a random tree reaches at the deepest level, in figures."""
+    of_control = [mean for mean in means if mean.method == CONTROL and mean.cut == "depth"]
+    if not of_control:
+        return ""
+    best = max(of_control, key=lambda mean: mean.scores["nmi"])
+    scores = best.scores
+    beaten = [
+        METHODS[mean.method].words
+        for mean in means
+        if mean.cut == "depth"
+        and mean.level == best.level
+        and mean.method != CONTROL
+        and mean.scores["nmi"] < scores["nmi"]
+    ]
+    said = (
+        f"Purity and NMI alone prove nothing here: at level {best.level} a random tree that has "
+        f"never seen the data has purity {scores['purity']:.2f} and NMI {scores['nmi']:.2f}, with "
+        f"ARI {scores['ari']:.2f} and AMI {scores['ami']:.2f}."
+    )
+    if beaten:
+        said += f" Its NMI is above that of {_listed(beaten)}."
+    return said
+
+
+def verdicts(means: Sequence[Mean]) -> list[str]:
+    """Who is best by chance-corrected measures, level by level, in words."""
+    lines = []
+    for cut in CUTS:
+        parts = []
+        for level in sorted({mean.level for mean in means}):
+            here = [m for m in means if m.cut == cut and m.level == level and m.method != CONTROL]
+            if here:
+                best = max(here, key=lambda mean: mean.scores["ami"])
+                parts.append(
+                    f"{METHODS[best.method].words} at level {level} ({best.scores['ami']:.2f})"
+                )
+        if parts:
+            lines.append(f"Highest AMI, cut by {cut}: {'; '.join(parts)}.")
+    return lines
+
+
+def tell_times(page: Page, entries: dict[int, list[Entry]], what: str) -> None:
+    """Run time against the number of rows."""
+    times: dict[str, list[tuple[int, float, bool]]] = {}
+    for n, of_size in entries.items():
+        for entry in of_size:
+            facts = entry.outcome.facts
+            times.setdefault(entry.method, []).append(
+                (n, float(facts["cpu_seconds"]), bool(facts.get("stopped_early")))
+            )
+    sizes = list(entries)
+    table = Table(("method", *(f"N {n:,}" for n in sizes), "exponent"), digits=2)
+    table.caption = "CPU seconds at N rows, and the exponent of N that fits them."
+    for method, points in times.items():
+        done = [(n, seconds) for n, seconds, stopped in points if not stopped]
+        exponent = growth(*(np.array(column) for column in zip(*done, strict=True))) if done else 0
+        table.rows.append(
+            (METHODS[method].words, *(seconds for _, seconds, _ in points), float(exponent))
+        )
+    page.section("Run time against the number of rows")
+    page.text(what)
+    page.figure(
+        "times-by-rows",
+        draw_times(times),
+        "CPU seconds of each method against the number of rows; both axes are logarithmic, so "
+        "that a power of N is a straight line. Open marks were stopped by their time.",
+    )
+    page.table("times-by-rows", table)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+__all__ = ["MEASURES", "control_sentence", "tell_comparison", "tell_times", "verdicts"]

@@ -23,6 +23,7 @@ _COMMANDS = {
     "demo": "others",
     "prior": "others",
     "reproduce": "reproduce",
+    "compare": "compare",
     "completion": "others",
 }
 

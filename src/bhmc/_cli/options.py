@@ -87,6 +87,11 @@ def minutes(text: str) -> float:
     return number
 
 
+def sizes(text: str) -> list[int]:
+    """Whole numbers of at least 10 between commas, smallest first."""
+    return sorted({whole(10)(part.strip()) for part in text.split(",")})
+
+
 def columns(text: str) -> list[str]:
     """Names of columns between commas; one that holds a comma goes in double quotes."""
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]

@@ -3,7 +3,17 @@
 import argparse
 import shutil
 
-from bhmc._cli.options import add_fit, add_reading, concentration, jobs, minutes, share, whole
+from bhmc._cli.options import (
+    add_fit,
+    add_reading,
+    columns,
+    concentration,
+    jobs,
+    minutes,
+    share,
+    sizes,
+    whole,
+)
 from bhmc._version import __version__
 
 PLOTS = ("tree", "icicle", "trace", "coclustering", "prior")
@@ -75,6 +85,31 @@ examples:
   bhmc reproduce fashion --quick           does everything work? seconds, numbers mean nothing
 """
 
+_COMPARE = """\
+Run several methods on a table and measure their trees against classes that no method sees.
+
+  bhmc         Bayesian hierarchical mixture clustering, defaults of this library
+  bhmc-paper   the same with the settings and the sampling of concentrations of the paper
+  ward         Ward's method
+  perch        PERCH, an online method
+  pydt-sl      Pitman-Yor diffusion tree, slice sampler
+  pydt-mh      the same by Metropolis-Hastings
+  random       the control: trees drawn at random, at the alpha and L of bhmc
+
+Classes are columns of the table, one for each level (--labels), or paths such as `food > fruit` in
+one column (--path). The folder holds results.html, the page to read, with figures (PNG) and tables
+(CSV). Finished runs are kept in it: after Ctrl-C the same command goes on from there.
+"""
+
+_COMPARE_EPILOG = """\
+examples:
+  bhmc compare zoo.csv --labels type -o zoo --drop name
+  bhmc compare products.csv --path category --words title,text --methods bhmc,ward,random -o shop
+"""
+
+METHODS = ("bhmc", "bhmc-paper", "ward", "perch", "pydt-sl", "pydt-mh", "random")
+_DEFAULT_METHODS = [name for name in METHODS if name != "bhmc-paper"]
+
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     """Descriptions as they are written; room for the longest of the short options."""
@@ -97,7 +132,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for add in (_fit, _show, _plot, _predict, _export, _diagnose, _demo, _prior):
         add(commands)
-    for add in (_reproduce, _completion):
+    for add in (_reproduce, _compare, _completion):
         add(commands)
     return parser
 
@@ -293,6 +328,64 @@ def _reproduce(commands) -> None:
     parser.add_argument("--data", metavar="FILE", help="its data, where they do not come with bhmc")
     parser.add_argument("-o", "--output", metavar="DIR", help="folder (default: bhmc-EXPERIMENT)")
     _experiment(parser)
+
+
+def _compare(commands) -> None:
+    parser = _command(
+        commands,
+        "compare",
+        "run several methods on a table with classes (needs matplotlib)",
+        _COMPARE,
+        _COMPARE_EPILOG,
+    )
+    parser.add_argument("data", metavar="DATA", help="a table, one row a datum")
+    parser.add_argument("-o", "--output", metavar="DIR", required=True, help="folder for results")
+    parser.add_argument(
+        "--labels",
+        type=columns,
+        default=[],
+        metavar="A,B",
+        help="columns of classes, coarse to fine; no method sees them",
+    )
+    parser.add_argument("--path", metavar="COLUMN", help="column of category paths instead")
+    parser.add_argument(
+        "--separator", default=" > ", metavar="TEXT", help="in a path (default: ' > ')"
+    )
+    parser.add_argument(
+        "--methods",
+        type=columns,
+        default=_DEFAULT_METHODS,
+        metavar="A,B",
+        help=f"default: {','.join(_DEFAULT_METHODS)}",
+    )
+    parser.add_argument(
+        "--repeats",
+        type=whole(1),
+        default=1,
+        metavar="R",
+        help="runs of each method that a seed decides, with seeds N, N + 1, ... (default: 1)",
+    )
+    parser.add_argument(
+        "--levels", type=whole(1), metavar="L", help="levels of bhmc's tree (default: 3)"
+    )
+    parser.add_argument(
+        "--standardise", action="store_true", help="columns of mean 0 and variance 1, for all"
+    )
+    parser.add_argument(
+        "--words",
+        type=columns,
+        metavar="A,B",
+        help="columns of text whose words are the data, as TF-IDF; other columns are left out",
+    )
+    parser.add_argument(
+        "--sizes",
+        type=sizes,
+        default=[],
+        metavar="N,N",
+        help="also take the time of every method at these numbers of rows",
+    )
+    _experiment(parser)
+    add_reading(parser.add_argument_group("the table"))
 
 
 def _experiment(parser) -> None:

@@ -24,13 +24,22 @@ def read_settings(name: str, *, quick: bool = False) -> dict[str, Any]:
 
 def _shorten(settings: dict[str, Any], changes: dict[str, Any]) -> None:
     """A model gets fewer sweeps, whatever is repeated fewer repeats; the rest is replaced."""
-    sweeps = {key: changes[key] for key in _SWEEPS if key in changes}
+    own = {key: value for key, value in changes.items() if key not in (*_SWEEPS, "repeats")}
+    settings.update(own)
+    _shorten_parts(settings, changes)
+
+
+def _shorten_parts(settings: dict[str, Any], changes: dict[str, Any]) -> None:
     for part in settings.values():
-        if isinstance(part, dict) and "n_levels" in part:
-            part.update(sweeps)
-        if isinstance(part, dict) and "repeats" in part:
+        if not isinstance(part, dict):
+            continue
+        if "n_levels" in part:
+            part.update({key: changes[key] for key in _SWEEPS})
+        elif "n_draws" in part:  # a rival has no chains
+            part.update(n_warmup=changes["n_warmup"], n_draws=changes["n_draws"])
+        if "repeats" in part:
             part["repeats"] = changes["repeats"]
-    settings.update({key: value for key, value in changes.items() if key not in _SWEEPS})
+        _shorten_parts(part, changes)
 
 
 def model_parameters(settings: dict[str, Any], X: np.ndarray) -> dict[str, Any]:

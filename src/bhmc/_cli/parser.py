@@ -326,6 +326,11 @@ def _reproduce(commands) -> None:
     )
     parser.add_argument("experiment", choices=EXPERIMENTS, help="which one")
     parser.add_argument("--data", metavar="FILE", help="its data, where they do not come with bhmc")
+    parser.add_argument(
+        "--supplement",
+        action="store_true",
+        help="the settings of the paper's supplement (normal-inverse-Wishart) instead",
+    )
     parser.add_argument("-o", "--output", metavar="DIR", help="folder (default: bhmc-EXPERIMENT)")
     _experiment(parser)
 

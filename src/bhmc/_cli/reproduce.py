@@ -22,7 +22,8 @@ def reproduce(options) -> int:
             f"--data FILE is missing: bhmc reproduce {options.experiment} needs "
             f"{experiment.NEEDS_DATA}."
         )
-    job = make_job(options, options.output or f"bhmc-{options.experiment}")
+    ending = "-supplement" if options.supplement else ""
+    job = make_job(options, options.output or f"bhmc-{options.experiment}{ending}")
     return run_experiment(options, job, lambda: experiment.load(job), experiment.run)
 
 
@@ -39,6 +40,7 @@ def make_job(options, folder: str) -> Any:
         command=command,
         data=options.data,
         quick=options.quick,
+        supplement=getattr(options, "supplement", False),
         budget=60.0 * options.budget,
         seed=options.seed,
         n_jobs=options.jobs,

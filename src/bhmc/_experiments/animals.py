@@ -16,8 +16,10 @@ from bhmc._experiments.moving import count_moves
 from bhmc._experiments.page import Page
 from bhmc._experiments.settings import read_settings
 from bhmc._experiments.store import Outcome, digest_of
+from bhmc._experiments.supplement import run_supplement
 from bhmc._experiments.tables import Table
 from bhmc.diagnostics import diagnose
+from bhmc.tree import Tree
 
 NEEDS_DATA = "animals_33x102.csv: a name and 102 features of 0 and 1 in each of 33 lines"
 
@@ -54,6 +56,8 @@ def load(job: Job) -> tuple[dict[str, Any], Animals]:
 
 def run(job: Job, settings: dict[str, Any], data: Animals) -> Page:
     """Fit, and tell what came out."""
+    if job.supplement:
+        return _run_supplement(job, settings, data)
     outcome = job.run(
         "bhmc",
         "bhmc-paper",
@@ -75,6 +79,26 @@ def run(job: Job, settings: dict[str, Any], data: Animals) -> Page:
     _tell_tree(page, outcome, data, groups)
     _tell_traces(page, outcome)
     describe_run(page, job, {"the model": settings["model"]}, {"bhmc": outcome})
+    return page
+
+
+def _run_supplement(job: Job, settings: dict[str, Any], data: Animals) -> Page:
+    page = Page(
+        "Animals, setting of the supplement",
+        f"{len(data.names)} animals in {data.X.shape[1]} principal components.",
+        job.folder,
+    )
+
+    def draw(tree: Tree) -> Any:
+        return draw_grouped_tree(tree, data.names, find_groups(tree, data.names, groups))
+
+    groups = settings["groups"]
+    words: dict[str, str] = {}
+    for group, members in groups.items():
+        for member in members:
+            words.setdefault(member, group)
+    classes = [words.get(name, "no named group") for name in data.names]
+    run_supplement(job, page, settings["supplement"], data.X, classes, draw)
     return page
 
 

@@ -45,9 +45,7 @@ def run_plans(job: Job, plans: Sequence[Plan], X: Any, *, what: str = "") -> lis
         repeats = plan.repeats if METHODS[plan.method].is_random else 1
         for seed in range(job.seed, job.seed + repeats):
             name = f"{what}{plan.method}" + (f" seed {seed}" if repeats > 1 else "")
-            outcome = job.run(
-                name, plan.method, settings, X, digest, seed=seed, budget=job.budget
-            )
+            outcome = job.run(name, plan.method, settings, X, digest, seed=seed, budget=job.budget)
             entries.append(Entry(plan.method, seed, outcome))
     return entries
 

@@ -19,6 +19,8 @@ class Job:
     """How to run it again, as it was typed."""
     data: str | None = None
     quick: bool = False
+    supplement: bool = False
+    """Whether the settings of the supplement are run instead."""
     budget: float = 900.0
     """Seconds that a slow method may take."""
     seed: int = 0

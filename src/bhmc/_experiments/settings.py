@@ -14,7 +14,9 @@ _SWEEPS = ("n_warmup", "n_draws", "n_chains")
 
 def read_settings(name: str, *, quick: bool = False) -> dict[str, Any]:
     """The settings of an experiment, with those of `quick` in their places where asked for."""
-    text = resources.files("bhmc._experiments").joinpath("settings.toml").read_text(encoding="utf-8")
+    text = (
+        resources.files("bhmc._experiments").joinpath("settings.toml").read_text(encoding="utf-8")
+    )
     settings = tomllib.loads(text)[name]
     changes = settings.pop("quick")
     if quick:

@@ -9,6 +9,7 @@ from bhmc.plotting._coclustering import CoclusteringGrid, coclustering_grid, plo
 from bhmc.plotting._collapse import Marks
 from bhmc.plotting._icicle import IcicleBoxes, icicle_boxes, plot_icicle
 from bhmc.plotting._prior import PriorPosterior, plot_prior_posterior, prior_posterior_data
+from bhmc.plotting._thumbnails import plot_thumbnails
 from bhmc.plotting._trace import Trace, plot_trace, trace_data
 from bhmc.plotting._tree import plot_tree
 from bhmc.plotting._tree_layout import TreeLayout, tree_layout
@@ -25,6 +26,7 @@ __all__ = [
     "plot_coclustering",
     "plot_icicle",
     "plot_prior_posterior",
+    "plot_thumbnails",
     "plot_trace",
     "plot_tree",
     "prior_posterior_data",

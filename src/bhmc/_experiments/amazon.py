@@ -1,0 +1,124 @@
+"""`bhmc reproduce amazon`: products with category paths, all methods side by side."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bhmc._experiments.closing import describe_run
+from bhmc._experiments.compare import run_all, time_methods
+from bhmc._experiments.comparing import Entry
+from bhmc._experiments.figures import quiet_pyplot
+from bhmc._experiments.job import Job
+from bhmc._experiments.methods import METHODS
+from bhmc._experiments.page import Page
+from bhmc._experiments.settings import read_settings
+from bhmc._experiments.supplement import run_supplement
+from bhmc._experiments.telling import tell_comparison, tell_times
+from bhmc._experiments.texts import reduce_texts
+from bhmc.plotting import plot_icicle
+from bhmc.tree import Tree
+
+NEEDS_DATA = (
+    "a CSV file of products with the columns title, description and category_path, such as "
+    "flipkart_fashion.csv.gz"
+)
+
+
+class Products(NamedTuple):
+    """Products as they are fitted, and their categories for measurements after the fits."""
+
+    X: NDArray[np.float64]
+    truth: NDArray[np.int64]
+    classes: list[str]
+    """The first two levels of each path, in words."""
+    said: str
+    """How the numbers were made."""
+
+
+def load(job: Job) -> tuple[dict[str, Any], Products]:
+    """Settings and data; a ValueError says what is wrong with the file."""
+    from bhmc.datasets import load_products
+
+    settings = read_settings("amazon", quick=job.quick)
+    products = load_products(job.data, **products_options(str(job.data)))
+    n = min(settings.get("rows", len(products.data)), len(products.data))
+    rows = np.sort(np.random.default_rng(0).permutation(len(products.data))[:n])
+    min_df = settings["min_df"] if n > 1000 else 2
+    X, said = reduce_texts([products.data[row] for row in rows], min_df=min_df)
+    truth = np.asarray(products.levels)[rows]
+    second = min(1, truth.shape[1] - 1)
+    classes = [str(products.level_names[second][code]) for code in truth[:, second]]
+    return settings, Products(X, _from_zero(truth), classes, said)
+
+
+def run(job: Job, settings: dict[str, Any], data: Products) -> Page:
+    """Run all methods, and tell how they compare."""
+    n, depth = data.truth.shape
+    numbers = " / ".join(str(len(np.unique(column))) for column in data.truth.T)
+    lead = f"{n:,} products with category paths of {depth} levels ({numbers} classes). {data.said}"
+    if job.supplement:
+        page = Page("Products, setting of the supplement", lead, job.folder)
+        X = np.ascontiguousarray(data.X[:, : settings["most_directions"]])
+        run_supplement(job, page, settings["supplement"], X, data.classes, _icicle)
+        return page
+    page = Page("Products of a shop: all methods side by side", lead, job.folder)
+    page.text(
+        "The paper's 2,303 items of Amazon are not public; products of another shop stand in for "
+        'them. Its settings are those of "BHMC, published settings": concentrations and noise '
+        'walk during the warm-up and then stay. "BHMC, defaults of this library" knows only the '
+        "number of levels."
+    )
+    methods = settings["methods"]
+    entries = run_all(job, methods, settings, data.X, data.truth, 1)
+    tell_comparison(page, entries, data.truth, job.budget)
+    _tell_learned(page, entries)
+    timing = read_settings("compare", quick=job.quick)["timing"]
+    for name in ("bhmc", "bhmc-paper"):
+        timing[name] = {**settings[name], **timing[name], "n_levels": settings[name]["n_levels"]}
+    times = time_methods(job, methods, timing, data.X, tuple(settings["sizes"]))
+    tell_times(page, times, timing["told"])
+    used = {METHODS[name].words: settings.get(name, {}) for name in methods}
+    outcomes = {f"{METHODS[one.method].words}, seed {one.seed}": one.outcome for one in entries}
+    describe_run(page, job, used, outcomes)
+    return page
+
+
+def products_options(path: str) -> dict[str, Any]:
+    """The rows to take: of the Flipkart file those that are marked as the sample of 2,303."""
+    from bhmc.datasets import has_column
+
+    return {"where": "sample_2303"} if has_column(path, "sample_2303") else {}
+
+
+def _tell_learned(page: Page, entries: list[Entry]) -> None:
+    """What the fits of BHMC have learned, in words."""
+    page.section("What BHMC learned")
+    for entry in entries:
+        facts, tree = entry.outcome.facts, entry.outcome.tree
+        if not entry.method.startswith("bhmc") or tree is None:
+            continue
+        shared = ", ".join(f"{value:.4f}" for value in facts.get("shared", []))
+        agree = "" if facts["n_chains"] < 2 else (
+            " Its chains agree." if facts["converged"] else " Its chains do not agree."
+        )  # fmt: skip
+        page.text(
+            f"{METHODS[entry.method].words}: alpha {facts['alpha']:.2f}, gamma0 "
+            f"{facts['gamma0']:.2f}, gamma {facts['gamma']:.2f}"
+            + (f", shared numbers {shared}" if shared else "")
+            + f"; {tree.n_components} components and "
+            f"{' '.join(map(str, np.bincount(tree.levels)))} nodes at levels 0 to {tree.n_levels}."
+            + agree
+        )
+
+
+def _icicle(tree: Tree) -> Any:
+    quiet_pyplot()
+    ax: Any = plot_icicle(tree)
+    return ax.figure
+
+
+def _from_zero(truth: NDArray) -> NDArray[np.int64]:
+    """Codes 0, 1, ... in every column: a part of the rows may leave classes out."""
+    columns = [np.unique(column, return_inverse=True)[1] for column in truth.T]
+    return np.column_stack(columns).astype(np.int64)

@@ -50,7 +50,7 @@ def fit(options) -> int:
     )
     say(_plan(model, table, record["seed"]), quiet=options.quiet)
     start = time.monotonic()
-    with _terminable():
+    with terminable():
         try:
             _run(model, table, quiet=options.quiet)
         except KeyboardInterrupt:
@@ -244,7 +244,7 @@ def _report(model: BHMC, folder: RunFolder, record: dict[str, Any], options) -> 
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
+def terminable() -> Iterator[None]:
     """A request to end (SIGTERM, as batch systems send it) is taken for Ctrl-C: draws are kept."""
     if threading.current_thread() is not threading.main_thread():
         yield

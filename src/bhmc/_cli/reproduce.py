@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bhmc._cli.errors import INTERRUPTED, OK, RefusedError, reason_of, refusals
-from bhmc._cli.fit import _terminable
+from bhmc._cli.fit import terminable
 from bhmc._cli.output import print_json, say
 
 
@@ -54,7 +54,7 @@ def run_experiment(options, job: Any, load: Callable[[], tuple], run: Callable) 
     with refusals():
         loaded = load()
     try:
-        with _terminable():
+        with terminable():
             page = run(job, *loaded)
             page.write()
     except KeyboardInterrupt:

@@ -1,5 +1,6 @@
 """`bhmc compare`: methods side by side on a user's own table."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,10 +45,17 @@ def plans_for(methods: list[str], settings: dict[str, Any], repeats: int) -> lis
 
 
 def run_all(
-    job: Job, methods: list[str], settings: dict[str, Any], X: Any, truth: NDArray, repeats: int
+    job: Job,
+    methods: list[str],
+    settings: dict[str, Any],
+    X: Any,
+    truth: NDArray,
+    *,
+    repeats: int = 1,
+    unlimited: Sequence[str] = (),
 ) -> list[Entry]:
     """All methods; the control last, for it takes alpha and L from a fit of BHMC."""
-    entries = run_plans(job, plans_for(methods, settings, repeats), X)
+    entries = run_plans(job, plans_for(methods, settings, repeats), X, unlimited=unlimited)
     if CONTROL in methods:
         n_trees = settings[CONTROL]["repeats"]
         entries += run_plans(job, [control_plan(entries, truth, n_trees)], X)
@@ -81,7 +89,7 @@ def run(job: Job, question: Question) -> Page:
         job.folder,
     )
     X = question.X
-    entries = run_all(job, question.methods, settings, X, question.truth, question.repeats)
+    entries = run_all(job, question.methods, settings, X, question.truth, repeats=question.repeats)
     tell_comparison(page, entries, question.truth, job.budget)
     if question.notes:
         page.section("The data")

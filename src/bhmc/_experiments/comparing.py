@@ -10,7 +10,7 @@ from bhmc._experiments.job import Job
 from bhmc._experiments.methods import METHODS, OWN_SETTINGS
 from bhmc._experiments.store import Outcome, digest_of
 from bhmc._experiments.tables import Table
-from bhmc.metrics import dendrogram_purity, level_table
+from bhmc.metrics import ami, ari, dendrogram_purity, level_table
 
 CUTS = {
     "depth": "level l of the classes against level l of the tree (the paper's way)",
@@ -36,8 +36,13 @@ class Plan(NamedTuple):
     repeats: int = 1
 
 
-def run_plans(job: Job, plans: Sequence[Plan], X: Any, *, what: str = "") -> list[Entry]:
-    """Run every plan, repeats with seeds that follow each other; slow methods stop in time."""
+def run_plans(
+    job: Job, plans: Sequence[Plan], X: Any, *, what: str = "", unlimited: Sequence[str] = ()
+) -> list[Entry]:
+    """Run every plan, repeats with seeds that follow each other.
+
+    Methods stop in time, but for those that are `unlimited`.
+    """
     digest = digest_of(X)
     entries = []
     for plan in plans:
@@ -45,7 +50,8 @@ def run_plans(job: Job, plans: Sequence[Plan], X: Any, *, what: str = "") -> lis
         repeats = plan.repeats if METHODS[plan.method].is_random else 1
         for seed in range(job.seed, job.seed + repeats):
             name = f"{what}{plan.method}" + (f" seed {seed}" if repeats > 1 else "")
-            outcome = job.run(name, plan.method, settings, X, digest, seed=seed, budget=job.budget)
+            budget = None if plan.method in unlimited else job.budget
+            outcome = job.run(name, plan.method, settings, X, digest, seed=seed, budget=budget)
             entries.append(Entry(plan.method, seed, outcome))
     return entries
 
@@ -164,6 +170,29 @@ def purity_table(means: Sequence[Mean]) -> Table:
             if mean.method == method and mean.cut == "depth"
         }
         table.rows.append((METHODS[method].words, *(by_level[level] for level in levels)))
+    return table
+
+
+def component_table(entries: Sequence[Entry], truth: NDArray) -> Table:
+    """The components of BHMC as a flat clustering, against every level of the classes."""
+    levels = range(1, truth.shape[1] + 1)
+    table = Table(
+        (
+            "method",
+            "seed",
+            "components",
+            *(f"{words} {level}" for level in levels for words in ("ARI", "AMI")),
+        ),
+        caption="Components of BHMC as one flat clustering, against the classes of each level.",
+    )
+    for entry in entries:
+        tree = entry.outcome.tree
+        if tree is not None and entry.method.startswith("bhmc"):
+            scores = [
+                float(score(column, tree.components)) for column in truth.T for score in (ari, ami)
+            ]
+            words = METHODS[entry.method].words
+            table.rows.append((words, entry.seed, tree.n_components, *scores))
     return table
 
 

@@ -1,4 +1,4 @@
-"""`bhmc reproduce ... --supplement`: the normal-inverse-Wishart settings of the paper's supplement."""
+"""`bhmc reproduce ... --supplement`: the normal-inverse-Wishart settings of the supplement."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -92,7 +92,7 @@ def _components(tree: Tree, classes: Sequence[str]) -> Table:
     """The largest components and what most of their rows are."""
     table = Table(("component", "rows", "commonest class", "its share"), digits=2)
     for component in range(min(_MOST_COMPONENTS, tree.n_components)):
-        rows = np.flatnonzero(tree.components == component)
+        rows = np.flatnonzero(tree.components == component).tolist()
         name, times = Counter(classes[row] for row in rows).most_common(1)[0]
         table.rows.append((f"c{component}", len(rows), name, times / len(rows)))
     return table

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from bhmc._experiments.comparing import (
     CONTROL,
     CUTS,
-    MEASURES,
     Entry,
     Mean,
+    component_table,
     cut_table,
     mean_scores,
     purity_table,
@@ -52,6 +52,14 @@ def tell_comparison(
     page.table("dendrogram-purity", purity_table(means))
     for sentence in verdicts(means):
         page.text(sentence)
+    components = component_table(entries, truth)
+    if components.rows:
+        page.text(
+            "BHMC says what rows look like by components and which of them go together by the "
+            "tree; a path is only weakly tied to its row. As a flat clustering its components "
+            "count:"
+        )
+        page.table("components", components)
     page.section("The runs")
     page.table("runs", run_table(entries, budget))
     put_aside(page, "scores", scores)
@@ -141,6 +149,3 @@ def tell_times(page: Page, entries: dict[int, list[Entry]], what: str) -> None:
 
 def _listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-__all__ = ["MEASURES", "control_sentence", "tell_comparison", "tell_times", "verdicts"]

@@ -12,6 +12,7 @@ from typing import Any
 from bhmc._cli.errors import INTERRUPTED, OK, RefusedError, reason_of, refusals
 from bhmc._cli.fit import terminable
 from bhmc._cli.output import print_json, say
+from bhmc._cli.tables import check_file
 
 
 def reproduce(options) -> int:
@@ -22,6 +23,8 @@ def reproduce(options) -> int:
             f"--data FILE is missing: bhmc reproduce {options.experiment} needs "
             f"{experiment.NEEDS_DATA}."
         )
+    if options.data is not None:
+        check_file(Path(options.data))
     ending = "-supplement" if options.supplement else ""
     job = make_job(options, options.output or f"bhmc-{options.experiment}{ending}")
     return run_experiment(options, job, lambda: experiment.load(job), experiment.run)

@@ -134,7 +134,7 @@ def read_table(name: str, reading: Reading, *, lenient: bool = False) -> Table:
     With `lenient` the columns it names need not be there: it was said of another file.
     """
     path = Path(name)
-    _check_file(path)
+    check_file(path)
     table = _read(path, reading, _format_of(path, reading.format))
     if not lenient:
         for option, wanted in (("--drop", reading.drop), ("--text", reading.text)):
@@ -178,7 +178,8 @@ def _anything_varies(table: Table) -> bool:
     )
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
+    """Refuse what is no file with something in it."""
     try:
         if path.is_dir():
             raise RefusedError(f"{path} is a folder; name the file with the table.")

@@ -1,5 +1,7 @@
 """`bhmc reproduce amazon`: products with category paths, all methods side by side."""
 
+import csv
+import gzip
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +18,7 @@ from bhmc._experiments.settings import read_settings
 from bhmc._experiments.supplement import run_supplement
 from bhmc._experiments.telling import tell_comparison, tell_times
 from bhmc._experiments.texts import reduce_texts
+from bhmc.datasets import load_products
 from bhmc.plotting import plot_icicle
 from bhmc.tree import Tree
 
@@ -23,6 +26,9 @@ NEEDS_DATA = (
     "a CSV file of products with the columns title, description and category_path, such as "
     "flipkart_fashion.csv.gz"
 )
+
+# The column of the Flipkart file that marks as many products as the paper has.
+_MARK = "sample_2303"
 
 
 class Products(NamedTuple):
@@ -38,10 +44,8 @@ class Products(NamedTuple):
 
 def load(job: Job) -> tuple[dict[str, Any], Products]:
     """Settings and data; a ValueError says what is wrong with the file."""
-    from bhmc.datasets import load_products
-
     settings = read_settings("amazon", quick=job.quick)
-    products = load_products(job.data, **products_options(str(job.data)))
+    products = load_products(str(job.data), where=_marked(str(job.data)))
     n = min(settings.get("rows", len(products.data)), len(products.data))
     rows = np.sort(np.random.default_rng(0).permutation(len(products.data))[:n])
     min_df = settings["min_df"] if n > 1000 else 2
@@ -84,11 +88,15 @@ def run(job: Job, settings: dict[str, Any], data: Products) -> Page:
     return page
 
 
-def products_options(path: str) -> dict[str, Any]:
+def _marked(path: str) -> dict[str, str] | None:
     """The rows to take: of the Flipkart file those that are marked as the sample of 2,303."""
-    from bhmc.datasets import has_column
-
-    return {"where": "sample_2303"} if has_column(path, "sample_2303") else {}
+    opener = gzip.open if path.endswith(".gz") else open
+    try:
+        with opener(path, "rt", encoding="utf-8-sig", newline="") as lines:
+            header = next(csv.reader(lines), [])
+    except (OSError, UnicodeDecodeError, EOFError):
+        return None  # the loader says what is wrong
+    return {_MARK: "1"} if _MARK in header else None
 
 
 def _tell_learned(page: Page, entries: list[Entry]) -> None:

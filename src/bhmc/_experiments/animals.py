@@ -1,7 +1,5 @@
 """`bhmc reproduce animals`: 33 animals, the published settings, five chains."""
 
-import csv
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +16,7 @@ from bhmc._experiments.settings import read_settings
 from bhmc._experiments.store import Outcome, digest_of
 from bhmc._experiments.supplement import run_supplement
 from bhmc._experiments.tables import Table
+from bhmc.datasets import load_animals
 from bhmc.diagnostics import diagnose
 from bhmc.tree import Tree
 
@@ -43,7 +42,8 @@ class Animals(NamedTuple):
 def load(job: Job) -> tuple[dict[str, Any], Animals]:
     """Settings and data; a ValueError says what is wrong with the file."""
     settings = read_settings("animals", quick=job.quick)
-    names, features = _read(Path(str(job.data)))
+    table = load_animals(str(job.data))
+    names, features = [str(name) for name in table.names], np.asarray(table.data)
     n_components = settings["n_components"]
     if min(features.shape) < n_components:
         raise ValueError(
@@ -100,19 +100,6 @@ def _run_supplement(job: Job, settings: dict[str, Any], data: Animals) -> Page:
     classes = [words.get(name, "no named group") for name in data.names]
     run_supplement(job, page, settings["supplement"], data.X, classes, draw)
     return page
-
-
-def _read(path: Path) -> tuple[list[str], np.ndarray]:
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as lines:
-            _, *rows = list(csv.reader(lines))
-        return [row[0] for row in rows], np.array([row[1:] for row in rows], dtype=float)
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror or error}.") from None
-    except (ValueError, IndexError):
-        raise ValueError(
-            f"{path} is not the table of animals: a header, then lines with a name and numbers."
-        ) from None
 
 
 def _tell_tree(page: Page, outcome: Outcome, data: Animals, groups: list[Found]) -> None:

@@ -14,7 +14,9 @@ from bhmc._experiments.settings import read_settings
 from bhmc._experiments.store import digest_of
 from bhmc._experiments.supplement import run_supplement
 from bhmc._experiments.telling import tell_comparison
+from bhmc.datasets import load_fashion_mnist_sample
 from bhmc.plotting import plot_thumbnails
+from bhmc.preprocessing import OptimalThresholdPCA
 from bhmc.tree import Tree
 
 NEEDS_DATA = ""
@@ -37,21 +39,17 @@ class Images(NamedTuple):
 
 def load(job: Job) -> tuple[dict[str, Any], Images]:
     """Settings and the bundled images, standardised pixels above the threshold."""
-    from bhmc.datasets import load_fashion_mnist_sample
-    from bhmc.preprocessing import OptimalThresholdPCA
-
     settings = read_settings("fashion", quick=job.quick)
     sample = load_fashion_mnist_sample()
     n = settings.get("rows", len(sample.data))
     order = np.random.default_rng(0).permutation(len(sample.data))[:n]
-    pixels = np.asarray(sample.data, dtype=float).reshape(len(sample.data), -1)[order]
+    pixels = sample.data[order]
     known = OptimalThresholdPCA(noise=settings["noise"], standardise=True)
     X = np.ascontiguousarray(known.fit_transform(pixels))
     unknown = OptimalThresholdPCA(standardise=True).fit(pixels)
     levels = np.asarray(sample.levels)[order]
     names = [str(sample.level_names[-1][code]) for code in levels[:, -1]]
-    images = pixels.reshape(n, 28, 28)
-    return settings, Images(images, X, levels, names, int(unknown.n_components_))
+    return settings, Images(sample.images[order], X, levels, names, int(unknown.n_components_))
 
 
 def run(job: Job, settings: dict[str, Any], data: Images) -> Page:

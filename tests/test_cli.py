@@ -29,6 +29,7 @@ from tests.shared_data import FOLDER
 
 SOURCE = Path(bhmc.__file__).parents[1]
 COMMANDS = ("fit", "show", "plot", "predict", "export", "diagnose", "demo", "prior", "completion")
+COMMANDS += ("reproduce", "compare")
 QUICK = ("--draws", "6", "--warmup", "4", "--levels", "2", "--seed", "3")
 
 

@@ -78,8 +78,9 @@ def run(job: Job, settings: dict[str, Any], data: Products) -> Page:
     tell_comparison(page, entries, data.truth, job.budget)
     _tell_learned(page, entries)
     timing = read_settings("compare", quick=job.quick)["timing"]
-    for name in ("bhmc", "bhmc-paper"):
-        timing[name] = {**settings[name], **timing[name], "n_levels": settings[name]["n_levels"]}
+    for name in ("bhmc", "bhmc-paper"):  # the model of this experiment, the sweeps of the study
+        sweeps = {key: timing[name][key] for key in ("n_warmup", "n_draws", "n_chains")}
+        timing[name] = {**settings[name], **sweeps}
     times = time_methods(job, methods, timing, data.X, tuple(settings["sizes"]))
     tell_times(page, times, timing["told"])
     used = {METHODS[name].words: settings.get(name, {}) for name in methods}

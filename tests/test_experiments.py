@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -259,6 +260,7 @@ def test_moves_are_counted_without_labels():
     draws = replace(draws, partitions=(one, same, other, other))
     moves = moving.count_moves(draws)
     assert moves.tree == pytest.approx(1 / 3)
+    assert moves.top == 0
     assert moves.components == 0
     assert moves.distinct == 2
 
@@ -323,6 +325,38 @@ def test_the_warm_up_is_noted(blobs):
     longer = methods.run_bhmc(request._replace(settings={**FEW, "n_warmup": 0, "n_draws": 3}))
     for name in ("log_likelihood", "n_components", "nodes_at[2]"):
         np.testing.assert_array_equal(outcome.series[name], longer.draws.numbers()[name])
+
+
+class Ringing:
+    """In the place of the clock: Ctrl-C at the 30th sweep of the first chain."""
+
+    rang = False
+
+    def __init__(self, *arguments):
+        pass
+
+    def __call__(self, number, chain, made):
+        if (number, made) == (0, 30):
+            signal.raise_signal(signal.SIGINT)
+        return False
+
+
+def test_bhmc_goes_on_after_an_interrupt(blobs, tmp_path, monkeypatch):
+    """The same tree as without it, and the seconds of both parts."""
+    longer = {**FEW, "n_draws": 60}
+    whole = methods.run_bhmc(Request(blobs, longer, seed=3))
+    request = Request(blobs, longer, seed=3, going=tmp_path / "part.going", budget=1000.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(methods, "Clock", Ringing)
+        with pytest.raises(KeyboardInterrupt):
+            methods.run_bhmc(request)
+    assert (tmp_path / "part.going.0").exists()
+    (tmp_path / "part.going.seconds").write_text("[100.0, 50.0]")
+    rest = methods.run_bhmc(request)
+    assert not rest.facts["stopped_early"]
+    np.testing.assert_array_equal(rest.tree.paths, whole.tree.paths)
+    assert 100 < rest.facts["seconds"] < 200
+    assert 50 < rest.facts["cpu_seconds"] < 100
 
 
 def test_a_seed_decides_and_jobs_do_not(blobs):
@@ -402,6 +436,10 @@ def test_the_control_is_put_into_words():
     assert "purity 0.78 and NMI 0.63" in said
     assert said.endswith("Its NMI is above that of Ward.")
     assert telling.control_sentence(means[2:]) == ""
+    low = [mean("random", 1, purity=0.6, ari=-0.001), mean("bhmc", 1, nmi=0.4, purity=0.7)]
+    said = telling.control_sentence(low)
+    assert said.startswith("Read purity beside the control: at level 1")
+    assert "purity 0.60 and NMI 0.00, with ARI 0.00" in said
 
 
 def test_verdicts_go_by_chance_corrected_measures_and_leave_the_control_out():
@@ -463,7 +501,7 @@ def test_compare_writes_tables_figures_and_a_page(table, tmp_path):
     assert len(matched) == 1
     assert matched[0]["clusters"] == "2"
     page = (tmp_path / "out" / "results.html").read_text(encoding="utf-8")
-    assert "Purity and NMI alone prove nothing here" in page
+    assert "a random tree that has never seen the data" in page
     assert page.count("<img") == 2
     assert "quick run" in page
     for row in scores:

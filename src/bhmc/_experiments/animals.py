@@ -18,6 +18,7 @@ from bhmc._experiments.supplement import run_supplement
 from bhmc._experiments.tables import Table
 from bhmc.datasets import load_animals
 from bhmc.diagnostics import diagnose
+from bhmc.plotting._text import percent
 from bhmc.tree import Tree
 
 NEEDS_DATA = "animals_33x102.csv: a name and 102 features of 0 and 1 in each of 33 lines"
@@ -199,15 +200,15 @@ def _tell_traces(page: Page, outcome: Outcome) -> None:
         "draws of the prior; to the right how the draws of each chain are spread.",
     )
     page.table("traces", table)
-    worst = max(row.rhat for row in rows if not np.isnan(row.rhat))
+    worst = max((row.rhat for row in rows if not np.isnan(row.rhat)), default=float("nan"))
     verdict = (
-        "the chains, from different starts, have come to the same distribution"
+        "They settle: the chains, from different starts, have come to the same distribution"
         if worst <= 1.01
-        else "a value above 1.01 says that the chains do not yet agree"
+        else "They do not yet agree, as an R-hat above 1.01 says"
     )
     page.text(
-        f"They settle: the largest R-hat of the five is {worst:.3f}; {verdict}. "
-        f"They keep moving: from one draw to the next the tree changes in {moves.tree:.1%} of all "
-        f"cases and the components in {moves.components:.1%}; {moves.distinct:,} different trees "
+        f"{verdict}; the largest R-hat of the five is {worst:.3f}. They keep moving: from one draw to the next the tree changes in {percent(moves.tree)} of "
+        f"all cases, its branches at level 1 in {percent(moves.top)} and the components in "
+        f"{percent(moves.components)}; {moves.distinct:,} different trees "
         f"are among the {draws.n_chains * draws.n_draws:,} draws."
     )

@@ -16,6 +16,8 @@ class Moves(NamedTuple):
 
     tree: float
     """Pairs whose trees differ: some two rows part or join at some level."""
+    top: float
+    """Pairs whose branches at level 1 differ as a partition."""
     components: float
     """Pairs whose components differ as a partition."""
     distinct: int
@@ -25,12 +27,11 @@ class Moves(NamedTuple):
 def count_moves(draws: Draws) -> Moves:
     """How often tree and components change from a draw to the next; needs all partitions."""
     paths, components = draws.paths, draws.components
-    trees = np.concatenate(
-        [_canonical(paths[..., level]) for level in range(1, paths.shape[-1])], -1
-    )
+    by_level = [_canonical(paths[..., level]) for level in range(1, paths.shape[-1])]
+    trees = np.concatenate(by_level, axis=-1)
     flat = _canonical(components)
     seen = {row.tobytes() for chain in trees for row in chain}
-    return Moves(_share(trees), _share(flat), len(seen))
+    return Moves(_share(trees), _share(by_level[0]), _share(flat), len(seen))
 
 
 def _share(labels: NDArray) -> float:

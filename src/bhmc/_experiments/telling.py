@@ -23,6 +23,9 @@ from bhmc._experiments.methods import METHODS
 from bhmc._experiments.page import Page
 from bhmc._experiments.tables import Table
 
+# NMI of a random tree beyond which it is said that NMI proves nothing.
+_HIGH = 0.3
+
 
 def tell_comparison(
     page: Page, entries: Sequence[Entry], truth: NDArray, budget: float
@@ -77,28 +80,33 @@ def put_aside(page: Page, name: str, table: Table) -> None:
 
 
 def control_sentence(means: Sequence[Mean]) -> str:
-    """What a random tree reaches at the deepest level, in figures."""
+    """What a random tree reaches, in figures: where it reaches most, and whom it leaves behind."""
     of_control = [mean for mean in means if mean.method == CONTROL and mean.cut == "depth"]
     if not of_control:
         return ""
     best = max(of_control, key=lambda mean: mean.scores["nmi"])
-    scores = best.scores
     beaten = [
         METHODS[mean.method].words
         for mean in means
-        if mean.cut == "depth"
-        and mean.level == best.level
+        if (mean.cut, mean.level) == ("depth", best.level)
         and mean.method != CONTROL
-        and mean.scores["nmi"] < scores["nmi"]
+        and mean.scores["nmi"] < best.scores["nmi"]
     ]
-    said = (
-        f"Purity and NMI alone prove nothing here: at level {best.level} a random tree that has "
-        f"never seen the data has purity {scores['purity']:.2f} and NMI {scores['nmi']:.2f}, with "
-        f"ARI {scores['ari']:.2f} and AMI {scores['ami']:.2f}."
+    if beaten or best.scores["nmi"] > _HIGH:
+        said = f"Purity and NMI alone prove nothing here: {_reached(best)}"
+        return f"{said} Its NMI is above that of {_listed(beaten)}." if beaten else said
+    purest = max(of_control, key=lambda mean: mean.scores["purity"])
+    return f"Read purity beside the control: {_reached(purest)}"
+
+
+def _reached(mean: Mean) -> str:
+    purity, nmi, ari, ami = (
+        f"{round(mean.scores[name], 2) + 0.0:.2f}" for name in ("purity", "nmi", "ari", "ami")
+    )  # adding 0 takes the sign from -0
+    return (
+        f"at level {mean.level} a random tree that has never seen the data has purity {purity} and "
+        f"NMI {nmi}, with ARI {ari} and AMI {ami}."
     )
-    if beaten:
-        said += f" Its NMI is above that of {_listed(beaten)}."
-    return said
 
 
 def verdicts(means: Sequence[Mean]) -> list[str]:
@@ -108,7 +116,7 @@ def verdicts(means: Sequence[Mean]) -> list[str]:
         parts = []
         for level in sorted({mean.level for mean in means}):
             here = [m for m in means if m.cut == cut and m.level == level and m.method != CONTROL]
-            if here:
+            if len(here) > 1:
                 best = max(here, key=lambda mean: mean.scores["ami"])
                 parts.append(
                     f"{METHODS[best.method].words} at level {level} ({best.scores['ami']:.2f})"

@@ -36,23 +36,6 @@ def animals() -> np.ndarray | None:
     return None if table is None else PCA(7, svd_solver="full").fit_transform(table.data)
 
 
-def animal_names() -> list[tuple[str, str]]:
-    """(name, class) of the 33 animals; the classes are an annotation, not part of the source."""
-    table = _animals()
-    if table is None or table.levels is None:
-        return []
-    classes = table.level_names[0][table.levels[:, 0]]
-    return list(zip(table.names.tolist(), classes.tolist(), strict=True))
-
-
-def fashion() -> tuple[np.ndarray, list[str], int]:
-    """(X, classes, columns above noise): 1,000 images by their singular directions, all of them."""
-    images = load_fashion_mnist_sample()
-    pca = OptimalThresholdPCA(n_components=images.data.shape[1])
-    X = pca.fit_transform(images.data / 255.0)
-    return X, images.target_names[images.target].tolist(), pca.n_above_
-
-
 def animals_start(X: np.ndarray):
     """(state, family): the paper's settings, a start from the prior."""
     family = Gaussian(sigma2=1.0, mu0=0.0, sigma0=1.0).prepare(X)

@@ -207,8 +207,8 @@ def _tell_traces(page: Page, outcome: Outcome) -> None:
         else "They do not yet agree, as an R-hat above 1.01 says"
     )
     page.text(
-        f"{verdict}; the largest R-hat of the five is {worst:.3f}. They keep moving: from one draw to the next the tree changes in {percent(moves.tree)} of "
-        f"all cases, its branches at level 1 in {percent(moves.top)} and the components in "
-        f"{percent(moves.components)}; {moves.distinct:,} different trees "
-        f"are among the {draws.n_chains * draws.n_draws:,} draws."
+        f"{verdict}; the largest R-hat of the five is {worst:.3f}. They keep moving: from one draw "
+        f"to the next the tree changes in {percent(moves.tree)} of all cases, its branches at "
+        f"level 1 in {percent(moves.top)} and the components in {percent(moves.components)}; "
+        f"{moves.distinct:,} of the {draws.n_chains * draws.n_draws:,} trees are different."
     )

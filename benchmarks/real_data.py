@@ -12,9 +12,9 @@ from sklearn.utils import Bunch
 from benchmarks.states import Shape, tree_for
 from benchmarks.timing import ROOT
 from bhmc._state import Hyper, State
-from bhmc.datasets import load_animals, load_fashion_mnist_sample, load_products
+from bhmc.datasets import load_animals, load_products
 from bhmc.likelihoods import Gaussian
-from bhmc.preprocessing import OptimalThresholdPCA, text_pipeline
+from bhmc.preprocessing import text_pipeline
 from bhmc.sampling import Chain, start_state
 
 # Sweeps before anything is timed.

@@ -122,7 +122,8 @@ def _tell_tree(page: Page, outcome: Outcome, data: Animals, groups: list[Found])
         "The tree of the most likely draw, with the names of the animals; the named groups are "
         "pointed out at the nodes that are most like them.",
     )
-    page.table("groups", _group_table(groups, data.names, outcome))
+    table = _group_table(groups, data.names, outcome)
+    page.table("groups", table, shown=_short_table(table, groups))
     whole = [one.name for one in groups if one.component_held == one.component_size]
     page.text(
         f"{len(whole)} of the {len(groups)} named groups have a component to themselves "
@@ -171,6 +172,21 @@ def _group_table(groups: list[Found], names: list[str], outcome: Outcome) -> Tab
     return table
 
 
+def _short_table(table: Table, groups: list[Found]) -> Table:
+    """As much of the table as fits on a page."""
+    short = Table(
+        ("group", "node", "its support", "component", "animals of the component"),
+        caption=table.caption,
+        digits=2,
+    )
+    for one, row in zip(groups, table.rows, strict=True):
+        component = f"c{one.component}: {one.component_held} of {one.component_size}"
+        short.rows.append(
+            (one.name, f"{one.held} of {one.size}", percent(one.support), component, row[-1])
+        )
+    return short
+
+
 def _tell_traces(page: Page, outcome: Outcome) -> None:
     draws = outcome.draws
     assert draws is not None
@@ -188,9 +204,8 @@ def _tell_traces(page: Page, outcome: Outcome) -> None:
         rows.append(
             TraceRow(words, outcome.series.get(name), numbers[name], float(judged["rhat"][i]))
         )
-        table.rows.append(
-            (words, *(float(judged[c][i]) for c in ("mean", "sd", "rhat", "ess_bulk")))
-        )
+        mean, sd, rhat = (float(judged[column][i]) for column in ("mean", "sd", "rhat"))
+        table.rows.append((words, mean, sd, rhat, round(np.nan_to_num(judged["ess_bulk"][i]))))
     moves = count_moves(draws)
     page.section("Do the chains settle, and do they keep moving?")
     page.figure(

@@ -65,10 +65,6 @@ class Page:
         """A paragraph that must not be missed."""
         self._blocks.append(f'<p class="note">{escape(text)}</p>')
 
-    def items(self, lines: list[str]) -> None:
-        """A list."""
-        self._blocks.append(f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>")
-
     def code(self, text: str) -> None:
         """Lines as they are: a command, a tree."""
         self._blocks.append(f"<pre>{escape(text)}</pre>")

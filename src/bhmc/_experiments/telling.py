@@ -48,7 +48,6 @@ def tell_comparison(
         "line is the control. Panels on grey show measures that chance alone can raise; judge by "
         "ARI and AMI.",
     )
-    page.items([f"Cut by {cut}: {words}." for cut, words in CUTS.items()])
     for cut in CUTS:
         table = cut_table(means, cut)
         page.table(f"levels-{cut}", table)

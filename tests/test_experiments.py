@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import signal
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -578,6 +579,14 @@ def test_refusals_are_one_sentence(table, tmp_path, capsys):
     (tmp_path / "mine" / "thesis.txt").write_text("x")
     said = refused(capsys, "reproduce", "animals", "--data", table, "-o", tmp_path / "mine")
     assert "no experiment is in it" in said
+
+
+def test_without_matplotlib_it_is_said_before_any_work(table, tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    more = ("--drop", "path", "--labels", "kind", "--methods", "ward")
+    said = refused(capsys, "compare", table, "-o", tmp_path / "out", *more)
+    assert said.endswith("needs matplotlib: install it with `pip install bhmc[plot]`.")
+    assert not (tmp_path / "out").exists()
 
 
 def test_missing_entries_are_for_bhmc_alone(tmp_path, capsys):

@@ -91,7 +91,8 @@ Run several methods on a table and measure their trees against classes that no m
   bhmc         Bayesian hierarchical mixture clustering, defaults of this library
   bhmc-paper   the same with the settings and the sampling of concentrations of the paper
   ward         Ward's method
-  perch        PERCH, an online method
+  perch        PERCH, an online method, with rotations by means (ours)
+  perch-boxes  PERCH with rotations by boxes, as its authors have it
   pydt-sl      Pitman-Yor diffusion tree, slice sampler
   pydt-mh      the same by Metropolis-Hastings
   random       the control: trees drawn at random, at the alpha and L of bhmc
@@ -107,8 +108,8 @@ examples:
   bhmc compare products.csv --path category --words title,text --methods bhmc,ward,random -o shop
 """
 
-METHODS = ("bhmc", "bhmc-paper", "ward", "perch", "pydt-sl", "pydt-mh", "random")
-_DEFAULT_METHODS = [name for name in METHODS if name != "bhmc-paper"]
+METHODS = ("bhmc", "bhmc-paper", "ward", "perch", "perch-boxes", "pydt-sl", "pydt-mh", "random")
+_DEFAULT_METHODS = [name for name in METHODS if name not in ("bhmc-paper", "perch-boxes")]
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):

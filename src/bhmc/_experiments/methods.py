@@ -154,12 +154,14 @@ METHODS = {
     "bhmc": Method("BHMC, defaults of this library", run_bhmc, True),
     "bhmc-paper": Method("BHMC, published settings", run_bhmc, True),
     "ward": Method("Ward", _rival("Ward"), False),
-    "perch": Method("PERCH", _rival("Perch"), True),
+    "perch": Method("PERCH, rotations by means (ours)", _rival("Perch"), True),
+    "perch-boxes": Method("PERCH, rotations by boxes (its authors')", _rival("Perch"), True),
     "pydt-sl": Method("PYDT, slice sampler", _rival("PYDT"), True),
     "pydt-mh": Method("PYDT, Metropolis-Hastings", _rival("PYDT"), True),
     "random": Method("control: random nCRP tree", _control, True),
 }
 OWN_SETTINGS: dict[str, dict[str, Any]] = {
+    "perch-boxes": {"masking": "boxes"},
     "pydt-sl": {"sampler": "slice"},
     "pydt-mh": {"sampler": "mh"},
 }

@@ -42,7 +42,7 @@ def draw_grouped_tree(tree: Tree, names: Sequence[str], groups: Sequence[Found])
             " / ".join(said),
             (layout.depth[i], layout.across[i]),
             # Above the line to a leaf; below a node with others under it, whose numbers are above.
-            (-16, 5) if is_last else (0, -16),
+            (-16, 8) if is_last else (0, -16),
             textcoords="offset points",
             fontsize=FONT_SIZE,
             fontweight="bold",
@@ -50,7 +50,7 @@ def draw_grouped_tree(tree: Tree, names: Sequence[str], groups: Sequence[Found])
             ha="right" if is_last else "center",
             va="bottom" if is_last else "top",
             bbox={"boxstyle": "round,pad=0.25", "fc": "#FBF3E2", "ec": "#E1A233", "lw": 1.0},
-            zorder=5,
+            zorder=1,  # never over a node
             gid=f"group {node}",
         )
     return figure

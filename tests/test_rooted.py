@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from Bio import Phylo
+from matplotlib.text import Text
 from scipy.cluster.hierarchy import cophenet, fcluster, linkage
 
-from bhmc import Tree
+from bhmc import Tree, plotting
 from tests.trees import assert_same, check_tree
 
 #        8            heights 4
@@ -168,3 +169,16 @@ def test_nothing_is_lost_on_the_way(tmp_path):
 def test_what_is_no_tree(parents, tips, heights, words):
     with pytest.raises(ValueError, match=words):
         Tree.from_parents(parents, tips, heights=heights)
+
+
+@pytest.mark.parametrize("draw", ["plot_tree", "plot_icicle"])
+def test_pictures_of_dendrograms_speak_of_no_components(draw):
+    """One component stands for all data: to name it would say something that is not known."""
+    ax = getattr(plotting, draw)(small(names="abcde"), min_size=2)
+    texts = [text.get_text() for text in ax.figure.findobj(Text)]
+    assert any("5 rows" in text for text in texts)
+    assert not any("c0" in text for text in texts)
+
+
+def test_a_dendrogram_says_that_it_has_no_mixtures():
+    assert repr(small()) == "Tree(5 data, 12 nodes, 5 leaves, 3 levels, no mixtures)"

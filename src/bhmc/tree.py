@@ -428,9 +428,10 @@ class Tree:
         return self.to_text()
 
     def __repr__(self) -> str:
+        kind = f"{self.n_components} components" if self.has_mixtures else "no mixtures"
         return (
             f"Tree({len(self.paths)} data, {self.n_nodes} nodes, {self.n_leaves} leaves, "
-            f"{self.n_levels} levels, {self.n_components} components)"
+            f"{self.n_levels} levels, {kind})"
         )
 
 

@@ -46,6 +46,8 @@ class Marks:
     """(n,) the lowest mark that holds each row."""
     row_order: NDArray[np.int64]
     """(n,) rows in the order of the tree: mark by mark, in each by colour, then by number."""
+    has_mixtures: bool
+    """Whether components mean something; not so in a dendrogram."""
 
     @property
     def is_rest(self) -> NDArray[np.bool_]:
@@ -137,6 +139,7 @@ def collapse(
         main_size=main_size,
         mark_of=mark_of,
         row_order=order,
+        has_mixtures=tree.has_mixtures,
     )
 
 

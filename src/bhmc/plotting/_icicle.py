@@ -247,11 +247,11 @@ def _texts(marks: Marks, one: int) -> list[list[str]]:
         return [[rest_text(marks, one)], rest_text(marks, one).split(", "), [size]]
     rows = count(int(marks.size[one]), "row")
     head = root_text(marks, True) if one == 0 else f"{rows} · {support}" if support else rows
-    tail = components_text(marks, one)
-    if marks.hidden[one]:
-        tail += f" · {count(int(marks.hidden[one]), 'node')} below"
+    said = [components_text(marks, one)] if marks.has_mixtures else []
+    below = [f"{count(int(marks.hidden[one]), 'node')} below"] if marks.hidden[one] else []
     short = f"{size} · {support}" if support and one else size
-    return [[head, tail], [head, components_text(marks, one)], [head], [short], [size]]
+    most = [head, " · ".join(said + below)] if said + below else [head]
+    return [most, [head, *said], [head], [short], [size]]
 
 
 def _draw_names(ax: Axes, boxes: IcicleBoxes, names: list[str] | None) -> None:

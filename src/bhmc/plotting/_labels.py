@@ -46,7 +46,9 @@ def support_text(marks: Marks, one: int) -> str:
 
 
 def components_text(marks: Marks, one: int) -> str:
-    """The components of a mark's rows, most rows first: `c1`, or `c4: 7, c6: 6`."""
+    """The components of a mark's rows, most rows first: `c1`, or `c4: 7, c6: 6`; or nothing."""
+    if not marks.has_mixtures:
+        return ""
     counts = marks.counts[one]
     if marks.main_size[one] == marks.size[one]:
         return f"c{marks.main[one]}"
@@ -71,7 +73,8 @@ def last_labels(
         if marks.is_rest[one]:
             parts = [rest_text(marks, one)]
         else:
-            parts = [f"{marks.size[one]:,} ({components_text(marks, one)})"]
+            said = components_text(marks, one)
+            parts = [f"{marks.size[one]:,}" + (f" ({said})" if said else "")]
             if numbers and support_text(marks, one):
                 parts.append(support_text(marks, one))
             if marks.hidden[one]:

@@ -29,6 +29,8 @@ def add_legend(ax: Axes, marks: Marks, color: str) -> None:
             (f"support {percent(share)}" if i == 0 else percent(share), {"facecolor": shade})
             for i, (share, shade) in enumerate(zip(shares, support_colors(shares), strict=True))
         ]
+    elif not marks.has_mixtures:
+        entries = []
     else:
         colors = component_colors(marks.components, marks.counts[0])
         names = [*(f"c{k}" for k in marks.components), "others"]
@@ -39,6 +41,8 @@ def add_legend(ax: Axes, marks: Marks, color: str) -> None:
         ]
     if marks.is_rest.any():
         entries.append(("collapsed", {"facecolor": REST, "hatch": "/////"}))
+    if not entries:
+        return
     handles = [
         Patch(label=label, edgecolor=INK, linewidth=0.6, **style) for label, style in entries
     ]

@@ -22,7 +22,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test exact interrupts bench bench-growth heldout starts estimates grades search-study pictures lint types format constraints clean check-python
+.PHONY: help setup demo test exact interrupts bench bench-growth heldout starts estimates grades rivals search-study pictures lint types format constraints clean check-python
 
 help: ## List the targets
 	@echo "Targets of this Makefile:"
@@ -88,6 +88,10 @@ estimates: setup ## Compare point estimates by how alike they are from seed to s
 
 grades: setup ## How components agree with classes no fit has seen, defaults only; a quarter of an hour
 	@$(BIN)/python -m benchmarks.grades
+
+rivals: setup ## Measure PERCH and PYDT: what they find, their speed, the ratio to their slow twins; some minutes
+	@$(BIN)/python -m benchmarks.rivals_perch
+	@$(BIN)/python -m benchmarks.rivals_pydt
 
 pictures: setup ## Make the pictures of docs/pictures anew; takes some minutes
 	@$(PIP_INSTALL) --no-build-isolation -e '.[plot]'

@@ -730,3 +730,8 @@ def test_the_supplement_end_to_end(animals, tmp_path):
     (row,) = rows_of(folder / "supplement.csv")
     assert row["nodes per level"].split()[0] == "1"
     assert (folder / "supplement-niw.png").exists()
+
+
+def test_next_to_nothing_has_no_sign():
+    assert Table(("x",)).said(-1e-5) == "0.000"
+    assert Table(("x",)).said(-0.25) == "-0.250"

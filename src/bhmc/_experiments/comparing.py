@@ -13,8 +13,9 @@ from bhmc._experiments.tables import Table
 from bhmc.metrics import ami, ari, dendrogram_purity, level_table
 
 CUTS = {
-    "depth": "level l of the classes against level l of the tree (the paper's way)",
-    "matched": "level l of the classes against a cut into as many clusters as there are classes",
+    "depth": "Cut by depth: level l of the classes against level l of the tree (the paper's way)",
+    "matched": "Cut at matched numbers: level l of the classes against a cut into as many clusters "
+    "as there are classes",
 }
 MEASURES = {"purity": "purity", "nmi": "NMI", "ari": "ARI", "f_measure": "F", "ami": "AMI"}
 CONTROL = "random"
@@ -136,7 +137,7 @@ def cut_table(means: Sequence[Mean], cut: str) -> Table:
     """A table for the page: for each level a line for each method; the control stands out."""
     table = Table(
         ("level", "classes", "method", "clusters", *MEASURES.values(), "runs"),
-        caption=f"Cut by {cut}: {CUTS[cut]}. Means over runs.",
+        caption=f"{CUTS[cut]}. Means over runs.",
         strong=lambda row: row[2] == METHODS[CONTROL].words,
     )
     chosen = [mean for mean in means if mean.cut == cut]

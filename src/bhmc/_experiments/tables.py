@@ -71,7 +71,7 @@ class Table:
         if isinstance(value, int):
             return f"{value:,}"
         if isinstance(value, float):
-            return f"{value:,.{self.digits}f}"
+            return f"{value:z,.{self.digits}f}"  # z: no "-0.000"
         return str(value)
 
 

@@ -258,6 +258,29 @@ def test_true_levels_refuses_text_and_nothing():
         metrics.true_levels([])
 
 
+@pytest.mark.parametrize("missing", [None, float("nan"), np.nan])
+def test_missing_labels_are_refused(missing):
+    """NaN is not equal to itself: every such path would be a class of its own."""
+    with pytest.raises(ValueError, match="that of row 1 has: end it before them"):
+        metrics.true_levels([("a", "b"), ("a", missing)])
+    for truth in (["b", missing], [2.0, np.nan]):
+        with pytest.raises(ValueError, match="truth must hold a label .* row 1 is missing"):
+            metrics.purity(np.array(truth, dtype=object if truth[0] == "b" else float), [0, 1])
+    with pytest.raises(ValueError, match="labels must hold a label"):
+        metrics.dendrogram_purity(tree_of([(0,), (1,)]), [np.nan, 1.0])
+
+
+@pytest.mark.parametrize("heights", [False, True])
+def test_cut_matched_into_one_more_is_a_refinement(heights):
+    ward = Ward().fit(np.random.default_rng(0).normal(size=(20, 2))).tree_
+    for tree in (ward, *(tree for _, tree in random_trees(5))):
+        if not heights:
+            tree = replace(tree, heights=None)
+        cuts = [metrics.cut_matched(tree, k) for k in range(1, len(tree.paths) + 1)]
+        for coarse, fine in zip(cuts, cuts[1:], strict=False):
+            assert len(set(zip(coarse, fine, strict=True))) == len(set(fine))
+
+
 def test_level_table_of_a_tree_against_itself():
     """Its own levels are found again; a matched cut of a level is that level."""
     for _, tree in random_trees(8):

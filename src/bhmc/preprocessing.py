@@ -28,7 +28,8 @@ class OptimalThresholdPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     Gavish and Donoho (2014): of all rules that keep the singular values above a threshold, this one
     loses least in the worst case when the table is one of low rank plus white noise. For an m x n
     table with m <= n and b = m / n it is lambda(b) sqrt(n) noise if the noise is known, and
-    omega(b) times the median singular value if it is not.
+    omega(b) times the median singular value if it is not. Columns that are constant have no noise and
+    are not counted.
 
     Parameters
     ----------
@@ -94,7 +95,8 @@ class OptimalThresholdPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.scale_ = _scales(X) if self.standardise else np.ones(X.shape[1])
         _, values, directions = np.linalg.svd((X - self.mean_) / self.scale_, full_matrices=False)
         self.singular_values_ = values
-        self.threshold_ = _threshold(values, X.shape, noise)
+        noisy = len(X), max(int(_varies(X).sum()), 1)
+        self.threshold_ = _threshold(values, noisy, noise)
         self.n_above_ = int((values > self.threshold_).sum())
         self.n_components_ = wanted or max(self.n_above_, 1)
         if wanted is None and not self.n_above_:
@@ -215,7 +217,12 @@ def _threshold(values: NDArray, shape: tuple[int, int], noise: float | None) -> 
 
 def _scales(X: NDArray[np.float64]) -> NDArray[np.float64]:
     """Standard deviations, 1 for a constant column."""
-    return np.where(X.max(axis=0) > X.min(axis=0), X.std(axis=0), 1.0)
+    return np.where(_varies(X), X.std(axis=0), 1.0)
+
+
+def _varies(X: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which columns are not constant, but for rounding."""
+    return np.ptp(X, axis=0) > 4 * np.finfo(float).eps * np.abs(X).max(axis=0)
 
 
 def _check_wanted(n_components: int | None, most: int) -> int | None:

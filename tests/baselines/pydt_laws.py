@@ -10,7 +10,7 @@ import numpy as np
 from bhmc.baselines import _pydt_density as density
 from bhmc.baselines._pydt_chain import DiffusionChain, RatePriors
 from bhmc.baselines._pydt_prior import simulate_data, simulate_tree
-from bhmc.baselines._pydt_state import DiffusionTree, Rates
+from bhmc.baselines._pydt_state import LATEST, DiffusionTree, Rates
 from bhmc.priors import Beta, Gamma, InverseGamma
 from tests.exact.alarm import z_of, z_scores
 
@@ -84,8 +84,10 @@ def statistics(tree: DiffusionTree, X: np.ndarray, rates: Rates) -> np.ndarray:
 
 
 def exact_draw(setting: Setting, rng) -> tuple[DiffusionTree, np.ndarray]:
-    """A tree and its data."""
+    """A tree and its data. A clock beyond LATEST, where samplers never go, is one in 100,000."""
     tree = simulate_tree(setting.n, setting.rates, rng)
+    while tree.clocks[setting.n :].max() >= LATEST:
+        tree = simulate_tree(setting.n, setting.rates, rng)
     return tree, simulate_data(tree, setting.n, setting.n_features, setting.rates, rng)
 
 

@@ -45,7 +45,7 @@ _H = "ws.H[i] = ws.H[i - 1] + math.exp(ws.log_gamma_less[i] - math.lgamma(i + 1.
 _JOIN = "new = ws.rates[THETA] + ws.rates[ALPHA] * ws.n_kids[b]"
 _CROWD = "return ws.log_gamma_more[m] - ws.log_gamma_more[m + ws.size[r]]"
 _OWN_MOTION = " + ws.up_var[r] + sigma2 * (x - ws.rest[r]), _LEAST"
-_CORRECTION = "    total = own_edge(ws, r, s)\n"
+CORRECTION = "    total = own_edge(ws, r, s)\n"
 
 QUICK = [
     Mutant("H without theta", "pydt", "times", "slice", 700, ((_H, _H.replace(" + theta", "")),)),
@@ -54,7 +54,7 @@ QUICK = [
         "a subtree attached as if it were one particle, accepted by the likelihood alone",
         *("weak ddt", "move", "mh", 600),
         (
-            (_CORRECTION, "    return 0.0\n" + _CORRECTION),
+            (CORRECTION, "    return 0.0\n" + CORRECTION),
             ("m, n = ws.size[b], ws.size[r]\n    weight", "m, n = ws.size[b], 1\n    weight"),
             ("return ws.log_gamma_less[m + ws.size[r]]", "return ws.log_gamma_less[m + 1]"),
             ("math.log(new) + ws.log_gamma_less[ws.size[r]]", "math.log(new)"),

@@ -199,6 +199,13 @@ def orders(X, labels):
         yield f"random {i}", rng.permutation(n)
 
 
+@pytest.mark.parametrize("masking", ["mean", "boxes", "exact", "none"])
+def test_equal_rows_are_balanced(masking):
+    """They are no chain, which would be as deep as there are rows."""
+    X = np.repeat([[0.0, 1.0], [5.0, 1.0]], 200, axis=0)
+    assert tools.depth(tools.grown(X, masking, balance=True)) < 20
+
+
 @pytest.mark.parametrize("balance", [False, True])
 @pytest.mark.parametrize("masking", ["mean", "boxes", "exact"])
 def test_trees_of_separated_data_are_pure(masking, balance):

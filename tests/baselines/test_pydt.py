@@ -10,10 +10,10 @@ from sklearn.base import clone
 
 from bhmc.baselines import PYDT
 from bhmc.baselines._pydt_chain import DiffusionChain, RatePriors
-from bhmc.baselines._pydt_density import children_of, parents_last
+from bhmc.baselines._pydt_density import children_of, log_likelihood, log_tree, parents_last
 from bhmc.baselines._pydt_prior import simulate_data, simulate_tree
 from bhmc.baselines._pydt_state import DiffusionTree, Rates
-from bhmc.priors import Gamma
+from bhmc.priors import Beta, Gamma, InverseGamma, Prior, Uniform
 
 SHORT = {"n_warmup": 2, "n_draws": 4, "random_state": 0}
 both = pytest.mark.parametrize("sampler", ["slice", "mh"])
@@ -106,7 +106,7 @@ def test_no_noise(X):
     assert model.hyper_["noise"] == 0
 
 
-@pytest.mark.parametrize("scale", [1e-8, 1e8])
+@pytest.mark.parametrize("scale", [1e-90, 1e-8, 1e8, 1e90])
 def test_units_of_the_data(X, scale):
     one, two = PYDT(**SHORT).fit(X), PYDT(**SHORT).fit(X * scale)
     assert np.array_equal(one.tree_.paths, two.tree_.paths)
@@ -147,6 +147,86 @@ def test_time_limit(X, sampler):
     assert 1 < len(long.log_joint_) < 10**6
 
 
+def test_stopped_in_the_warm_up(X):
+    """However few draws are wanted."""
+    model = PYDT(n_warmup=1000, n_draws=1, max_seconds=1e-9, random_state=0).fit(X)
+    assert model.stopped_early_
+    assert model.n_moves_ == 0
+
+
+@both
+@pytest.mark.parametrize(
+    "learned",
+    [
+        {"c": Uniform(2, 3)},
+        {"c": Beta(2, 3)},
+        {"theta": Uniform(5, 6)},
+        {"alpha": Uniform(0.5, 0.6)},
+        {"sigma2": Uniform(0, 1)},
+        {"noise": InverseGamma(2, 1e-6)},
+    ],
+    ids=str,
+)
+def test_priors_that_do_not_allow_the_usual_start(X, learned, sampler):
+    model = PYDT(sampler=sampler, **learned, **SHORT).fit(X)
+    assert np.isfinite(model.log_joint_).all()
+    ((name, prior),) = learned.items()
+    assert isinstance(prior, Prior)
+    assert all(np.isfinite(prior.log_density(value)) for value in model.traces_[name])
+    assert len(set(model.traces_[name])) > 1
+
+
+def test_alpha_needs_a_prior_below_1(X):
+    with pytest.raises(ValueError, match="the prior of alpha allows no number"):
+        PYDT(alpha=Uniform(2, 3), **SHORT).fit(X)
+
+
+@both
+@pytest.mark.parametrize(
+    "rates",
+    [
+        {"c": 1e-3, "alpha": 0, "theta": 0, "noise": 100.0, "sigma2": 1e-3},
+        {"c": 1e-8, "alpha": 0, "theta": 0},
+        {"c": 1e-8},
+        {"c": 1e6},
+        {"theta": 300.0, "alpha": 0},
+        {"theta": 1e6},
+        {"alpha": 1 - 1e-12, "theta": 0},
+    ],
+    ids=str,
+)
+def test_rates_at_the_edge(X, rates, sampler):
+    """Where nodes would part later than any number can tell, they part before `LATEST`."""
+    model = PYDT(sampler=sampler, **rates, n_draws=30, random_state=0).fit(X)
+    assert np.isfinite(model.log_joint_).all()
+    tree = model.tree_
+    assert (np.diff(tree.heights[tree.paths], axis=1) <= 0).all()
+    if rates.get("theta") == rates.get("alpha") == 0:
+        assert max(len(tree.children(node)) for node in range(tree.n_nodes)) == 2
+
+
+@both
+def test_log_joint_is_the_density_of_tree_and_rates(X, sampler):
+    """By the slow formulas, at the end of a run."""
+    priors = RatePriors(
+        Beta(2, 3), Gamma(2, 3), Gamma(6, 5), InverseGamma(5, 6), InverseGamma(5, 1)
+    )
+    rates, data = Rates(0.2, 0.5, 1.0, 1.0, 0.1), X - X.mean(axis=0)
+    chain = DiffusionChain(data, rates, priors, sampler, np.random.default_rng(0))
+    chain.start()
+    for _ in range(5):
+        chain.sweep(24)
+    expected = log_tree(chain.tree, chain.rates) + log_likelihood(chain.tree, data, chain.rates)
+    expected += sum(p.log_density(x) for p, x in zip(priors, chain.rates, strict=True))
+    assert chain.log_joint() == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_units_that_no_density_can_bear(X, scale):
+    with pytest.raises(ValueError, match="multiply X by a number"):
+        PYDT(**SHORT).fit(X * scale)
+
+
 def clades(tree: DiffusionTree) -> dict[frozenset, float]:
     """The leaves of every inner node, with the length of the edge above it in t."""
     children, leaves, found = children_of(tree), {}, {}
@@ -175,20 +255,41 @@ def test_clades_of_simulated_trees_are_found():
     found = wanted = 0
     for seed in range(5, 10):
         truth, draw, _ = _best_draw(seed)
-        mine = clades(draw[1])
-        true = [clade for clade, edge in clades(truth).items() if len(clade) >= 4 and edge > 0.05]
+        mine, true = clades(draw[1]), _clear_clades(truth)
         found, wanted = found + sum(clade in mine for clade in true), wanted + len(true)
     print(f"{found} of {wanted} clades")
     assert wanted >= 40
     assert found >= 0.9 * wanted
 
 
+@pytest.mark.exact_long
+def test_clades_that_the_estimator_finds():
+    """It centres the data and learns the rates: not as many as the sampler at its best."""
+    found = wanted = 0
+    for seed in range(5, 10):
+        truth, X, _, _ = _simulated(seed)
+        tree, true = PYDT(random_state=0).fit(X).tree_, _clear_clades(truth)
+        mine = {frozenset(tree.members(node).tolist()) for node in range(tree.n_nodes)}
+        print(f"{sum(clade in mine for clade in true)} of {len(true)} clades")
+        found, wanted = found + sum(clade in mine for clade in true), wanted + len(true)
+    assert found >= 0.6 * wanted
+
+
+def _clear_clades(truth: DiffusionTree) -> list[frozenset]:
+    return [clade for clade, edge in clades(truth).items() if len(clade) >= 4 and edge > 0.05]
+
+
+def _simulated(seed: int):
+    """Of 60 rows in 400 dimensions: the tree, its data, the rates, the generator."""
+    rates, rng = Rates(0.1, 0.2, 1.0, 1.0, 0.001), np.random.default_rng(seed)
+    truth = simulate_tree(60, rates, rng)
+    return truth, simulate_data(truth, 60, 400, rates, rng), rates, rng
+
+
 @cache
 def _best_draw(seed: int):
-    n, rates = 60, Rates(0.1, 0.2, 1.0, 1.0, 0.001)
-    rng = np.random.default_rng(seed)
-    truth = simulate_tree(n, rates, rng)
-    X = simulate_data(truth, n, 400, rates, rng)
+    truth, X, rates, rng = _simulated(seed)
+    n = len(X)
     chain = DiffusionChain(X, rates, RatePriors(), "slice", rng)
     chain.start()
     draws = []

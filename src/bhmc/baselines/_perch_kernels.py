@@ -337,8 +337,11 @@ def is_masked(nodes, node, sibling, aunt, masking):
 def may_be_swapped(nodes, node, sibling, aunt, masking):
     """Whether a swap for balance masks nothing new: the node is masked in the paper's sense before.
 
-    A node wholly nearer to its sibling than to its aunt stays with its sibling.
+    A node wholly nearer to its sibling than to its aunt stays with its sibling. Where all rows are
+    equal there is nothing to mask, and without balance they would be a chain.
     """
+    if diagonal(nodes, nodes.parent[nodes.parent[node]]) == 0.0:
+        return True
     if masking == BY_BOXES:
         return across_boxes(nodes, node, sibling) > between_boxes(nodes, node, aunt)
     return masked_somewhere(nodes, node, sibling, aunt)

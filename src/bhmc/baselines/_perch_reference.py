@@ -213,6 +213,8 @@ class SlowPerch:
         own, others, aunts = (len(one.rows()) for one in (node, sibling, aunt))
         if abs(own + aunts - others) >= abs(own + others - aunts):
             return False
+        if not np.ptp(self.X[node.rows() + sibling.rows() + aunt.rows()], axis=0).any():
+            return True
         if self.masking == "boxes":
             return self.across(node, sibling) > self.between(node, aunt)
         return self.masked_somewhere(node)

@@ -18,6 +18,10 @@ from bhmc.tree import Tree
 _AT_A_TIME = {"slice": 100, "mh": 10_000}
 
 
+# The variance of the data is at least this and at most its inverse: densities stay numbers.
+_LEAST = 1e-200
+
+
 class PYDT(TreeEstimator):
     """The Pitman-Yor diffusion tree of Knowles and Ghahramani (2015), by Markov chain Monte Carlo.
 
@@ -125,17 +129,18 @@ class PYDT(TreeEstimator):
         chain.start()
         kept: list[_Draw] = []
         best: tuple[_Draw, DiffusionTree] | None = None
+        stopped = False
         for i in range(n_warmup + n_draws):
-            _sweep(chain, n_moves, _AT_A_TIME[sampler], clock)
-            if i >= n_warmup or clock.is_over:
+            stopped = not _sweep(chain, n_moves, _AT_A_TIME[sampler], clock)
+            if i >= n_warmup or stopped:
                 draw = _Draw(chain.log_joint(), chain.rates)
                 kept.append(draw)
                 if best is None or draw.log_joint > best[0].log_joint:
                     best = draw, chain.tree
-            if clock.is_over:
+            if stopped:
                 break
         assert best is not None  # n_draws is at least 1
-        self.stopped_early_ = len(kept) < n_draws
+        self.stopped_early_ = stopped
         self.n_moves_ = chain.n_moves
         self.log_joint_ = np.array([draw.log_joint for draw in kept])
         self.traces_ = {
@@ -146,7 +151,7 @@ class PYDT(TreeEstimator):
 
     def _settings(self, X: NDArray[np.float64]) -> tuple[Rates, RatePriors]:
         """Where the rates start, and the priors of those that are learned."""
-        v = float(X.var(axis=0).mean()) or 1.0
+        v = _mean_variance(X)
         usual = {
             "alpha": (0.2, Beta(1, 1)),
             "theta": (0.5, Gamma(1, 1)),
@@ -158,7 +163,8 @@ class PYDT(TreeEstimator):
         for name, (start, prior) in usual.items():
             given = getattr(self, name)
             if isinstance(given, Prior) or given == "learn":
-                rates[name], priors[name] = start, given if isinstance(given, Prior) else prior
+                prior = given if isinstance(given, Prior) else prior
+                rates[name], priors[name] = _start_within(prior, start, name), prior
             else:
                 rates[name], priors[name] = _check_rate(given, name), None
         if rates["noise"] == 0 and len(np.unique(X, axis=0)) < len(X):
@@ -186,16 +192,48 @@ class _Clock:
         return time.monotonic() >= self._end
 
 
-def _sweep(chain: DiffusionChain, n_moves: int, at_a_time: int, clock: _Clock) -> None:
-    """One draw, or what there is time for of it: each part leaves the posterior as it is."""
+def _sweep(chain: DiffusionChain, n_moves: int, at_a_time: int, clock: _Clock) -> bool:
+    """One draw, or what there is time for of it; whether it was whole.
+
+    Each part leaves the posterior as it is.
+    """
     left = n_moves
     while left > 0 and not clock.is_over:
         now = min(left, at_a_time)
         chain.move(now)
         left -= now
-    if not clock.is_over:
-        chain.redraw_times()
-        chain.redraw_rates()
+    if left or clock.is_over:
+        return False
+    chain.redraw_times()
+    chain.redraw_rates()
+    return True
+
+
+def _mean_variance(X: NDArray[np.float64]) -> float:
+    """The mean variance of the columns, 1 where all rows are equal."""
+    if not np.ptp(X, axis=0).any():
+        return 1.0
+    with np.errstate(over="ignore"):
+        v = float(X.var(axis=0).mean())
+    if not _LEAST <= v <= 1 / _LEAST:
+        raise ValueError(
+            f"the mean variance of X's columns must be between {_LEAST:g} and {1 / _LEAST:g}, got "
+            f"{v:g}: multiply X by a number."
+        )
+    return v
+
+
+def _start_within(prior: Prior, start: float, name: str) -> float:
+    """`start`, or a number in the middle of a prior that does not allow it."""
+    if np.isfinite(prior.log_density(start)):
+        return start
+    if isinstance(prior, Beta):
+        return prior.a / (prior.a + prior.b)
+    low, high = getattr(prior, "low", 0.0), getattr(prior, "high", np.inf)
+    middle = 0.5 * (low + min(high, 1.0) if name == "alpha" else low + high)
+    if name == "alpha" and not low < middle < 1 or not np.isfinite(prior.log_density(middle)):
+        raise ValueError(f"the prior of {name} allows no number that {name} may be, got {prior!r}.")
+    return middle
 
 
 def _check_rate(value: Any, name: str) -> float:

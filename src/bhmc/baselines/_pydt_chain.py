@@ -23,7 +23,7 @@ from bhmc.baselines._pydt_state import (
 from bhmc.priors import Prior
 
 # First width of a slice in the logarithm of a rate, and the logarithms that are possible at all.
-_WIDTH, _FARTHEST = 1.0, 200.0
+_WIDTH, _FARTHEST = 1.0, 600.0
 
 
 class RatePriors(NamedTuple):
@@ -158,9 +158,9 @@ def _slice_logarithm(
     level = log_target(now) + math.log(1.0 - rng.random())
     low = now - _WIDTH * rng.random()
     high = low + _WIDTH
-    while log_target(low) >= level:
+    while low >= -_FARTHEST and log_target(low) >= level:
         low -= _WIDTH
-    while log_target(high) >= level:
+    while high <= _FARTHEST and log_target(high) >= level:
         high += _WIDTH
     while high - low > 1e-12:
         new = low + (high - low) * rng.random()

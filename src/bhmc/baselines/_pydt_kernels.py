@@ -30,6 +30,7 @@ from bhmc._kernels import random_source, uniform
 from bhmc.baselines._pydt_state import (
     ACC,
     ALPHA,
+    LATEST,
     MOVED,
     MOVES,
     N_FREE,
@@ -54,8 +55,6 @@ _HOPELESS = 15.0
 # A slice that has shrunk to this share of the whole has shrunk to the present place.
 _SHRUNK = 1e-15
 _ALMOST_1 = 1.0 - 2.0**-53
-# Beyond this clock 1 - t is below all numbers.
-_LATEST = 700.0
 
 
 # ------------------------------------------------------------------------------------------------
@@ -373,7 +372,6 @@ def graft(ws, r, b, s, rng):
         ws.counts[N_FREE] -= 1
         p = ws.free[ws.counts[N_FREE]]
         replace_child(ws, b, p)
-        s = min(s, _LATEST)
         ws.clock[p], ws.rest[p] = s, math.exp(-s)
         ws.size[p] = ws.size[b]
         ws.parent[b], ws.before[b], ws.after[b] = p, NONE, NONE
@@ -565,7 +563,7 @@ def add_edge(ws, n, b, r, best):
     of d / 2, hence the widths.
     """
     low = clock_of(ws, ws.parent[b])
-    high = min(ws.clock[b], ws.clock[r])
+    high = min(min(ws.clock[b], ws.clock[r]), LATEST)
     if not high > low:  # as long as 0, by rounding
         return n, best
     rate = slope(ws, b, r)
@@ -824,7 +822,7 @@ def choose_branch(ws, b, r, rng):
 
 @helper
 def walk_down(ws, r, rng):
-    """A place for r, found as a particle would; NONE where it is not above r's own clock.
+    """A place for r, found as a particle would; NONE where it is after r's own clock or LATEST.
 
     Exactly a particle's law where r is one leaf. Several leaves that must stay together leave an
     edge at the rate of `log_attach` and choose branches in proportion to the weights of doing so
@@ -834,7 +832,7 @@ def walk_down(ws, r, rng):
     while True:
         s = clock_of(ws, ws.parent[b])
         s -= math.log(1.0 - uniform(rng)) / math.exp(log_attach(ws, b, r))
-        if min(s, ws.clock[b]) >= ws.clock[r]:
+        if min(s, ws.clock[b]) >= min(ws.clock[r], LATEST):
             return NONE, 0.0
         if s < ws.clock[b]:
             return b, s
@@ -925,7 +923,7 @@ def log_time(ws, v, x):
 @helper
 def redraw_time(ws, v, rng):
     """t_v ~ a slice sampler's step on its conditional, between its parent and its first child."""
-    low, high = 0.0, rest_of(ws, ws.parent[v])
+    low, high = math.exp(-LATEST), rest_of(ws, ws.parent[v])
     kid = ws.first[v]
     while kid != NONE:
         low = max(low, ws.rest[kid])

@@ -12,6 +12,7 @@ import numpy as np
 
 from bhmc.baselines import _pydt_density as density
 from bhmc.baselines._pydt_state import (
+    LATEST,
     N_FREE,
     NONE,
     TOP,
@@ -259,7 +260,7 @@ def list_pieces(sketch: Sketch, r: int) -> list[Piece]:
 
 def _edge_pieces(sketch: Sketch, b: int, r: int, best: float) -> tuple[list[Piece], float]:
     low = sketch.clock[sketch.parent(b)]
-    high = min(sketch.clock[b], sketch.clock[r])
+    high = min(sketch.clock[b], sketch.clock[r], LATEST)
     # The prior falls as exp(-rate s) along the edge: two of its values say all.
     one, two = (low + share * min(high - low, 3.0) for share in (0.25, 0.75))
     prior_one, fit_one = sketch.worth(r, Place(b, one))
@@ -490,7 +491,7 @@ def _walk_down(sketch: Sketch, r: int, rng: np.random.Generator) -> Place | None
     while True:
         start = sketch.clock[sketch.parent(b)]
         s = start - math.log(1 - rng.random()) / _leaving(sketch, b, r)
-        if min(s, sketch.clock[b]) >= sketch.clock[r]:
+        if min(s, sketch.clock[b]) >= min(sketch.clock[r], LATEST):
             return None
         if s < sketch.clock[b]:
             return Place(b, s)
@@ -537,7 +538,8 @@ def _redraw_time(sketch: Sketch, v: int, rng: np.random.Generator) -> None:
         return sketch.log_prior() + sketch.log_likelihood() - math.log(x)  # ds = -dx / x
 
     x, high = sketch.rest(v), sketch.rest(sketch.parent(v))
-    low, whole = max(sketch.rest(kid) for kid in sketch.children[v]), high
+    low = max(math.exp(-LATEST), *(sketch.rest(kid) for kid in sketch.children[v]))
+    whole = high
     level = log_target(x) + math.log(1 - rng.random())
     while high - low > _SHRUNK * whole:
         new = low + (high - low) * rng.random()

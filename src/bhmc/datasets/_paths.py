@@ -47,4 +47,8 @@ def _one_path(path: Sequence[Any], row: int) -> _Path:
     labels = tuple(path)
     if not labels:
         raise ValueError(f"A path must hold at least one label, and that of row {row} is empty.")
+    if any(label is None or label != label for label in labels):  # NaN is not equal to itself
+        raise ValueError(
+            f"A path must not have missing labels, and that of row {row} has: end it before them."
+        )
     return labels

@@ -24,7 +24,20 @@ def codes(labels: ArrayLike, name: str) -> NDArray[np.int64]:
         raise ValueError(f"{name} must hold one label for each datum, got shape {array.shape}.")
     if not len(array):
         raise ValueError(f"{name} must hold at least one label, and it is empty.")
+    missing = np.flatnonzero(_is_missing(array))
+    if len(missing):
+        raise ValueError(
+            f"{name} must hold a label for every datum, and that of row {missing[0]} is missing: "
+            "leave such data out."
+        )
     return np.unique(array, return_inverse=True)[1].astype(np.int64)
+
+
+def _is_missing(array: NDArray) -> NDArray[np.bool_]:
+    """Where there is no label: None, or NaN, which is not equal to itself."""
+    if array.dtype.kind == "O":
+        return np.array([label is None or label != label for label in array], dtype=bool)
+    return array != array
 
 
 def two_codes(truth: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -264,7 +264,7 @@ def test_missing_labels_are_refused(missing):
     with pytest.raises(ValueError, match="that of row 1 has: end it before them"):
         metrics.true_levels([("a", "b"), ("a", missing)])
     for truth in (["b", missing], [2.0, np.nan]):
-        with pytest.raises(ValueError, match="truth must hold a label .* row 1 is missing"):
+        with pytest.raises(ValueError, match=r"truth must hold a label .* row 1 is missing"):
             metrics.purity(np.array(truth, dtype=object if truth[0] == "b" else float), [0, 1])
     with pytest.raises(ValueError, match="labels must hold a label"):
         metrics.dendrogram_purity(tree_of([(0,), (1,)]), [np.nan, 1.0])
@@ -277,7 +277,7 @@ def test_cut_matched_into_one_more_is_a_refinement(heights):
         if not heights:
             tree = replace(tree, heights=None)
         cuts = [metrics.cut_matched(tree, k) for k in range(1, len(tree.paths) + 1)]
-        for coarse, fine in zip(cuts, cuts[1:], strict=False):
+        for coarse, fine in pairwise(cuts):
             assert len(set(zip(coarse, fine, strict=True))) == len(set(fine))
 
 

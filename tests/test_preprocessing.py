@@ -132,14 +132,14 @@ def test_constant_columns_stay_as_they_are():
 
 
 @pytest.mark.parametrize("noise", [None, 1.0])
-@pytest.mark.parametrize("shape", [(300, 20), (20, 300), (100, 100)])
+@pytest.mark.parametrize("shape", [(100, 10), (10, 100), (40, 40)])
 def test_constant_columns_have_no_noise(shape, noise):
     """Nor have columns that are constant but for rounding: the threshold stays what it was."""
     rng = np.random.default_rng(0)
     X = 3 * rng.normal(size=(shape[0], 3)) @ rng.normal(size=(3, shape[1]))
     X += rng.normal(size=shape)
-    rounded = np.where(rng.random((shape[0], 100)) < 0.5, 0.3, 0.1 + 0.2)
-    more = np.hstack([X, np.full((shape[0], 100), 7.0), rounded])
+    rounded = np.where(rng.random((shape[0], 30)) < 0.5, 0.3, 0.1 + 0.2)
+    more = np.hstack([X, np.full((shape[0], 30), 7.0), rounded])
     for standardise in (False, True):
         one, two = (OptimalThresholdPCA(noise, standardise=standardise).fit(x) for x in (X, more))
         assert two.threshold_ == pytest.approx(one.threshold_)

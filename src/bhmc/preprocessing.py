@@ -28,8 +28,8 @@ class OptimalThresholdPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     Gavish and Donoho (2014): of all rules that keep the singular values above a threshold, this one
     loses least in the worst case when the table is one of low rank plus white noise. For an m x n
     table with m <= n and b = m / n it is lambda(b) sqrt(n) noise if the noise is known, and
-    omega(b) times the median singular value if it is not. Columns that are constant have no noise and
-    are not counted.
+    omega(b) times the median singular value if it is not. Constant columns have no noise
+    and are not counted.
 
     Parameters
     ----------

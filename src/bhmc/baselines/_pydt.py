@@ -131,6 +131,9 @@ class PYDT(TreeEstimator):
         best: tuple[_Draw, DiffusionTree] | None = None
         stopped = False
         for i in range(n_warmup + n_draws):
+            if kept and clock.is_over:  # a draw without a turn would be the last one again
+                stopped = True
+                break
             stopped = not _sweep(chain, n_moves, _AT_A_TIME[sampler], clock)
             if i >= n_warmup or stopped:
                 draw = _Draw(chain.log_joint(), chain.rates)
@@ -231,7 +234,7 @@ def _start_within(prior: Prior, start: float, name: str) -> float:
         return prior.a / (prior.a + prior.b)
     low, high = getattr(prior, "low", 0.0), getattr(prior, "high", np.inf)
     middle = 0.5 * (low + min(high, 1.0) if name == "alpha" else low + high)
-    if name == "alpha" and not low < middle < 1 or not np.isfinite(prior.log_density(middle)):
+    if (name == "alpha" and not low < middle < 1) or not np.isfinite(prior.log_density(middle)):
         raise ValueError(f"the prior of {name} allows no number that {name} may be, got {prior!r}.")
     return middle
 

@@ -19,8 +19,8 @@ TOP, N_FREE, MOVES, MOVED, SCORED = range(5)
 # Rows of Work.scratch.
 ACC, SUFFIX = range(2)
 
-# No node diverges at this clock or later: there 1 - t is below all numbers. Without an end, a small c
-# or a large theta would put nodes of one clock, or none, on top of each other.
+# No node diverges at this clock or later, where 1 - t is below all numbers. Without an end, a small
+# c or a large theta would bring nodes whose times no number can tell apart.
 LATEST = 700.0
 
 # Pieces of an edge that may hold the attachment of a subtree, see the kernels.

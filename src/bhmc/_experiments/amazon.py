@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bhmc._experiments.closing import describe_run
 from bhmc._experiments.compare import run_all, time_methods
-from bhmc._experiments.comparing import Entry
+from bhmc._experiments.comparing import Entry, settings_used
 from bhmc._experiments.figures import quiet_pyplot
 from bhmc._experiments.job import Job
 from bhmc._experiments.methods import METHODS
@@ -83,7 +83,7 @@ def run(job: Job, settings: dict[str, Any], data: Products) -> Page:
         timing[name] = {**settings[name], **sweeps}
     times = time_methods(job, methods, timing, data.X, tuple(settings["sizes"]))
     tell_times(page, times, timing["told"])
-    used = {METHODS[name].words: settings.get(name, {}) for name in methods}
+    used = settings_used(methods, settings, entries, data.truth)
     outcomes = {f"{METHODS[one.method].words}, seed {one.seed}": one.outcome for one in entries}
     describe_run(page, job, used, outcomes)
     return page

@@ -8,7 +8,14 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
 from bhmc._experiments.closing import describe_run
-from bhmc._experiments.comparing import CONTROL, Entry, Plan, control_plan, run_plans
+from bhmc._experiments.comparing import (
+    CONTROL,
+    Entry,
+    Plan,
+    control_plan,
+    run_plans,
+    settings_used,
+)
 from bhmc._experiments.job import Job
 from bhmc._experiments.methods import METHODS
 from bhmc._experiments.page import Page
@@ -63,14 +70,14 @@ def run_all(
 
 
 def time_methods(
-    job: Job, methods: list[str], settings: dict[str, Any], X: NDArray, sizes: tuple[int, ...]
+    job: Job, methods: list[str], settings: dict[str, Any], X: Any, sizes: tuple[int, ...]
 ) -> dict[int, list[Entry]]:
     """One run of each method but the control on the first so many rows, in a random order."""
     order = np.random.default_rng(job.seed).permutation(len(X))
     plans = plans_for(methods, settings, 1)
     times = {}
     for n in sizes:
-        part = X[np.sort(order[:n])]
+        part = X.take(np.sort(order[:n]), axis=0)  # of an array or of a frame
         times[n] = run_plans(job, plans, part, what=f"time at {n} rows, ")
     return times
 
@@ -91,15 +98,19 @@ def run(job: Job, question: Question) -> Page:
     X = question.X
     entries = run_all(job, question.methods, settings, X, question.truth, repeats=question.repeats)
     tell_comparison(page, entries, question.truth, job.budget)
-    if question.notes:
-        page.section("The data")
-        page.text(*question.notes)
     sizes = tuple(size for size in question.sizes if size <= n)
-    if sizes:
+    notes = list(question.notes)
+    if left_out := [f"{size:,}" for size in question.sizes if size > n]:
+        notes.append(f"No time was taken at {', '.join(left_out)} rows: there are only {n:,}.")
+        job.say(notes[-1])
+    if notes:
+        page.section("The data")
+        page.text(*notes)
+    if sizes and set(question.methods) != {CONTROL}:  # whose time says nothing
         times = time_methods(job, question.methods, settings["timing"], X, sizes)
         tell_times(page, times, settings["timing"]["told"])
     outcomes = {_part_name(entry): entry.outcome for entry in entries}
-    used = {METHODS[name].words: settings.get(name, {}) for name in question.methods}
+    used = settings_used(question.methods, settings, entries, question.truth)
     describe_run(page, job, used, outcomes)
     return page
 

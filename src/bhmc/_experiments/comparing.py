@@ -15,8 +15,9 @@ from bhmc.metrics import ami, ari, dendrogram_purity, level_table
 CUTS = {
     "depth": "Cut by depth: level l of the classes against level l of the tree (the paper's way)",
     "matched": "Cut at matched numbers: level l of the classes against a cut into as many clusters "
-    "as there are classes",
+    "as there are classes, or all leaves of a tree that has fewer",
 }
+CUT_WORDS = {"depth": "cut by depth", "matched": "cut into as many clusters as classes"}
 MEASURES = {"purity": "purity", "nmi": "NMI", "ari": "ARI", "f_measure": "F", "ami": "AMI"}
 CONTROL = "random"
 
@@ -65,6 +66,19 @@ def control_plan(entries: Iterable[Entry], truth: NDArray, repeats: int) -> Plan
             settings = {"alpha": round(float(tree.alpha), 6), "n_levels": tree.n_levels}
             return Plan(CONTROL, settings, repeats)
     return Plan(CONTROL, {"alpha": 1.0, "n_levels": truth.shape[1]}, repeats)
+
+
+def settings_used(
+    methods: Iterable[str], settings: dict[str, Any], entries: Sequence[Entry], truth: NDArray
+) -> dict[str, dict[str, Any]]:
+    """Words of each method with the settings it was run with, the control's included."""
+    used = {}
+    for name in methods:
+        own = {**OWN_SETTINGS.get(name, {}), **settings.get(name, {})}
+        if name == CONTROL:
+            own = {**control_plan(entries, truth, 0).settings, **own}
+        used[METHODS[name].words] = own
+    return used
 
 
 def score_runs(entries: Sequence[Entry], truth: NDArray) -> Table:

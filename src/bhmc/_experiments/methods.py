@@ -170,6 +170,8 @@ OWN_SETTINGS: dict[str, dict[str, Any]] = {
 
 def check_methods(names: list[str]) -> None:
     """Refuse names of methods that are unknown or named twice."""
+    if not names:
+        raise ValueError(f"no method is named: choose from {', '.join(METHODS)}.")
     for i, name in enumerate(names):
         if name not in METHODS:
             raise ValueError(f"{name!r} is no method: choose from {', '.join(METHODS)}.")

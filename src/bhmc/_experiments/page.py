@@ -30,6 +30,7 @@ figure img { max-width: 100%; height: auto; border: 1px solid #ddd; }
 figcaption, caption { color: #555; font-size: .92rem; text-align: left; padding: .3rem 0 .5rem; max-width: 44rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font: 14px/1.4 system-ui, sans-serif; margin: .6rem 0 1rem; }
+table.settings { min-width: 22rem; }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid #e2e2e2; text-align: left; vertical-align: top; }
 th { border-bottom: 2px solid #999; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
@@ -94,9 +95,11 @@ class Page:
         """Names and values, as a small table."""
         rows = "".join(
             f"<tr><td>{escape(str(key))}</td><td>{escape(_said(value))}</td></tr>"
-            for key, value in values.items()
+            for key, value in (values or {"all": "defaults"}).items()
         )
-        self._blocks.append(f"<table><caption>{escape(title)}</caption>{rows}</table>")
+        self._blocks.append(
+            f'<table class="settings"><caption>{escape(title)}</caption>{rows}</table>'
+        )
 
     def write(self) -> Path:
         """Write the page itself, in one step."""

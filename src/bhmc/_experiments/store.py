@@ -63,14 +63,16 @@ class Store:
         recipe = json.loads(json.dumps({**recipe, "bhmc": __version__}, default=_plain))
         before = self._read(name)
         if before is not None and before["recipe"] == recipe and not _wants_more(before, budget):
-            self.found.append(name)
-            return self._load(name, before)
+            with contextlib.suppress(OSError, ValueError):  # a damaged part is made anew
+                outcome = self._load(name, before)
+                self.found.append(name)
+                return outcome
         on_the_way = self.folder / f"{_file_name(name)}-{_digest(recipe)[:12]}.going"
         self._forget(name)
         outcome = make(on_the_way)
         self._write(name, recipe, budget, outcome)
         for leftover in self.folder.glob(f"{_file_name(name)}-*.going*"):
-            leftover.unlink()
+            leftover.unlink(missing_ok=True)  # another process may be at the same work
         self.made.append(name)
         return outcome
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from bhmc._experiments.comparing import (
     CONTROL,
+    CUT_WORDS,
     CUTS,
     Entry,
     Mean,
@@ -80,7 +81,11 @@ def put_aside(page: Page, name: str, table: Table) -> None:
 
 def control_sentence(means: Sequence[Mean]) -> str:
     """What a random tree reaches, in figures: where it reaches most, and whom it leaves behind."""
-    of_control = [mean for mean in means if mean.method == CONTROL and mean.cut == "depth"]
+    of_control = [
+        mean
+        for mean in means
+        if mean.method == CONTROL and mean.cut == "depth" and mean.n_true > 1  # one class: no news
+    ]
     if not of_control:
         return ""
     best = max(of_control, key=lambda mean: mean.scores["nmi"])
@@ -115,14 +120,21 @@ def verdicts(means: Sequence[Mean]) -> list[str]:
         parts = []
         for level in sorted({mean.level for mean in means}):
             here = [m for m in means if m.cut == cut and m.level == level and m.method != CONTROL]
-            if len(here) > 1:
-                best = max(here, key=lambda mean: mean.scores["ami"])
-                parts.append(
-                    f"{METHODS[best.method].words} at level {level} ({best.scores['ami']:.2f})"
-                )
+            if len(here) > 1 and here[0].n_true > 1:
+                best, highest = _best(here)
+                parts.append(f"{best} at level {level} ({highest:.2f})")
         if parts:
-            lines.append(f"Highest AMI, cut by {cut}: {'; '.join(parts)}.")
+            lines.append(f"Highest AMI, {CUT_WORDS[cut]}: {'; '.join(parts)}.")
     return lines
+
+
+def _best(here: Sequence[Mean]) -> tuple[str, float]:
+    """The methods whose AMI is highest as it is shown: nobody wins by standing first in a tie."""
+    shown = {METHODS[mean.method].words: round(mean.scores["ami"], 2) + 0.0 for mean in here}
+    highest = max(shown.values())
+    best = [words for words, value in shown.items() if value == highest]
+    said = "all methods alike" if len(best) == len(here) else _listed(best)
+    return said, highest
 
 
 def tell_times(page: Page, entries: dict[int, list[Entry]], what: str) -> None:
@@ -139,7 +151,8 @@ def tell_times(page: Page, entries: dict[int, list[Entry]], what: str) -> None:
     table.caption = "CPU seconds at N rows, and the exponent of N that fits them."
     for method, points in times.items():
         done = [(n, seconds) for n, seconds, stopped in points if not stopped]
-        exponent = growth(*(np.array(column) for column in zip(*done, strict=True))) if done else 0
+        n, seconds = np.array(done).reshape(-1, 2).T
+        exponent = growth(n, seconds)
         table.rows.append(
             (METHODS[method].words, *(seconds for _, seconds, _ in points), float(exponent))
         )
@@ -155,4 +168,8 @@ def tell_times(page: Page, entries: dict[int, list[Entry]], what: str) -> None:
 
 
 def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    """One after the other; names with a comma of their own are told apart by quotes."""
+    if len(words) == 1:
+        return words[0]
+    quoted = [f'"{name}"' if "," in name else name for name in words]
+    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from bhmc._experiments.comparing import CONTROL, MEASURES, Mean
+from bhmc._experiments.comparing import CONTROL, CUT_WORDS, MEASURES, Mean
 from bhmc._experiments.figures import quiet_pyplot
 from bhmc._experiments.methods import METHODS
 from bhmc.plotting._colors import PALETTE
@@ -12,7 +12,6 @@ from bhmc.plotting._text import FONT_SIZE
 _MARKERS = "osD^vPX*"
 # Chance alone reaches high values of these: they are drawn on grey.
 _UNCORRECTED = ("purity", "nmi", "f_measure")
-_TITLES = {"depth": "cut by depth", "matched": "cut into as many clusters as classes"}
 
 
 def draw_levels(means: Sequence[Mean]) -> Any:
@@ -24,7 +23,7 @@ def draw_levels(means: Sequence[Mean]) -> Any:
     """
     pyplot = quiet_pyplot()
     figure, axes = pyplot.subplots(
-        len(_TITLES),
+        len(CUT_WORDS),
         len(MEASURES),
         figsize=(2.5 * len(MEASURES) + 0.4, 5.6),
         sharex=True,
@@ -33,7 +32,7 @@ def draw_levels(means: Sequence[Mean]) -> Any:
     )
     methods = list(dict.fromkeys(mean.method for mean in means))
     levels = sorted({mean.level for mean in means})
-    for row, cut in zip(axes, _TITLES, strict=True):
+    for row, cut in zip(axes, CUT_WORDS, strict=True):
         for ax, measure in zip(row, MEASURES, strict=True):
             for method in methods:
                 of_method = [one for one in means if (one.method, one.cut) == (method, cut)]
@@ -46,7 +45,7 @@ def draw_levels(means: Sequence[Mean]) -> Any:
             ax.set_xlim(levels[0] - 0.4, levels[-1] + 0.4)
             ax.tick_params(labelsize=FONT_SIZE)
             ax.spines[["top", "right"]].set_visible(False)
-        row[0].set_ylabel(_TITLES[cut], fontsize=FONT_SIZE + 1)
+        row[0].set_ylabel(CUT_WORDS[cut], fontsize=FONT_SIZE + 1)
     for ax, words in zip(axes[0], MEASURES.values(), strict=True):
         ax.set_title(words, fontsize=FONT_SIZE + 2)
     for ax in axes[-1]:

@@ -613,6 +613,134 @@ def test_ctrl_c_keeps_what_is_done(table, tmp_path, monkeypatch, capsys):
     assert part_times(tmp_path / "out")["bhmc.json"] == before["bhmc.json"]
 
 
+# ------------------------------------------------------------------------------------------------
+# What a newcomer got wrong
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--labels", "sort"), "--labels 'sort' is no column"),
+        (("--labels", "kind,kind"), "names the column 'kind' twice"),
+        (("--labels", "kind", "--words", "kind"), "which no method may see"),
+        (("--labels", "kind", "--id", "kind"), "cannot be both"),
+        (("--labels", "kind", "--methods", ""), "no method is named"),
+        (("--labels", "name"), "a class of its own for every row"),
+        (("--path", "path", "--separator", ""), "--separator is empty"),
+        (("--path", "path", "--separator", "/"), "has the separator '/'"),
+        (("--labels", "kind", "--words", "name"), "the words of 'name' give no numbers"),
+    ],
+)
+def test_wrong_use_of_compare_is_said_in_a_sentence(table, tmp_path, capsys, more, said):
+    drop = () if "--path" in more else ("--drop", "path")
+    common = ("compare", table, "-o", tmp_path / "out", "--methods", "bhmc,random", "--quick", "-q")
+    assert said in refused(capsys, *common, *drop, *more)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("lines", "methods", "said"),
+    [
+        ("1,2,k\n2,3,k\n4,5,k", "ward", "one class for all rows"),
+        ("1,2,k\n2,inf,k\n4,5,l", "ward", "line 3: column 'y' has inf"),
+        ("1,2,k\n1e200,3,k\n4,5,l", "bhmc", "line 3: column 'x' has 1e+200"),
+        ("1,2,k\n,3,k\n4,5,l", "bhmc,bhmc-paper", "compare bhmc and random alone"),
+        ("1,a,k\n2,b,k\n4,a,l", "bhmc,bhmc-paper", "compare bhmc and random alone"),
+    ],
+)
+def test_tables_that_cannot_be_compared_are_refused(tmp_path, capsys, lines, methods, said):
+    file = tmp_path / "t.csv"
+    file.write_text(f"x,y,kind\n{lines}\n", encoding="utf-8")
+    common = ("compare", file, "-o", tmp_path / "out", "--labels", "kind", "--quick", "-q")
+    assert said in refused(capsys, *common, "--methods", methods)
+    if methods != "ward" and "alone" in said:
+        said = refused(capsys, *common, "--methods", "bhmc", "--standardise")
+        assert said.endswith("leave out --standardise.")
+
+
+def test_a_matrix_has_no_classes(tmp_path, capsys):
+    np.save(tmp_path / "m.npy", np.eye(4))
+    said = refused(capsys, "compare", tmp_path / "m.npy", "-o", tmp_path / "o", "--labels", "x1")
+    assert "is a matrix of numbers" in said
+
+
+@pytest.mark.parametrize("with_pandas", [True, False])
+def test_times_of_a_table_with_text_and_gaps(tmp_path, monkeypatch, with_pandas):
+    if not with_pandas:
+        from bhmc._cli import frame, tables
+
+        monkeypatch.setattr(tables, "frame_of", lambda names, cells, _: frame.Frame(names, cells))
+    file = tmp_path / "mixed.csv"
+    lines = [f"{'ab'[i % 2]},{i % 2 + i / 50 if i else ''},k{i % 2}" for i in range(20)]
+    file.write_text("\n".join(["colour,x,kind", *lines]) + "\n", encoding="utf-8")
+    common = ["compare", str(file), "-o", str(tmp_path / "out"), "--labels", "kind", "--quick"]
+    assert main([*common, "-q", "--methods", "bhmc,random", "--sizes", "10,99"]) == 0
+    assert list(rows_of(tmp_path / "out" / "times-by-rows.csv")[0]) == [
+        "method",
+        "N 10",
+        "exponent",
+    ]
+    page = (tmp_path / "out" / "results.html").read_text(encoding="utf-8")
+    assert "No time was taken at 99 rows: there are only 20." in page
+
+
+def test_times_of_the_control_alone_are_not_asked_for(table, tmp_path):
+    assert compare(table, tmp_path / "out", "--methods", "random", "--sizes", "10") == 0
+    assert not (tmp_path / "out" / "times-by-rows.csv").exists()
+
+
+def test_nobody_wins_a_tie_by_standing_first():
+    means = [mean("bhmc", 1, ami=0.996), mean("ward", 1, ami=1.0), mean("perch", 1, ami=0.5)]
+    (said,) = telling.verdicts(means)
+    words = METHODS["bhmc"].words
+    assert said == f'Highest AMI, cut by depth: "{words}" and Ward at level 1 (1.00).'
+    (said,) = telling.verdicts(means[:2])
+    assert said == "Highest AMI, cut by depth: all methods alike at level 1 (1.00)."
+
+
+def test_a_level_of_one_class_is_not_judged():
+    means = [
+        mean("random", 1, nmi=1.0, purity=1.0)._replace(n_true=1),
+        mean("ward", 1, ami=1.0)._replace(n_true=1),
+        mean("bhmc", 1)._replace(n_true=1),
+    ]
+    assert telling.verdicts(means) == []
+    assert telling.control_sentence(means) == ""
+
+
+def test_the_page_has_the_settings_that_were_used():
+    tree = replace(small_tree(), alpha=0.77)
+    used = comparing.settings_used(
+        ["perch-boxes", "pydt-mh", "random"],
+        {"pydt-mh": {"n_draws": 5}, "random": {"repeats": 3}},
+        [entry("bhmc", tree)],
+        np.zeros((40, 2)),
+    )
+    assert list(used.values()) == [
+        {"masking": "boxes"},
+        {"sampler": "mh", "n_draws": 5},
+        {"alpha": 0.77, "n_levels": 3, "repeats": 3},
+    ]
+
+
+def test_methods_that_never_finished_have_no_exponent(tmp_path):
+    page = Page("Title", "lead", tmp_path)
+    slow = entry("pydt-sl", small_tree(), stopped_early=True)
+    telling.tell_times(page, {10: [slow], 20: [slow]}, "told")
+    assert rows_of(tmp_path / "times-by-rows.csv")[0]["exponent"] == "nan"
+
+
+def test_a_damaged_part_is_made_anew(table, tmp_path):
+    assert compare(table, tmp_path / "out", "--methods", "ward,random") == 0
+    scores = rows_of(tmp_path / "out" / "scores.csv")
+    part = tmp_path / "out" / "parts" / "ward.tree.bhmc"
+    part.write_bytes(part.read_bytes()[:100])
+    (tmp_path / "out" / "parts" / "random_seed_0.tree.bhmc").unlink()
+    assert compare(table, tmp_path / "out", "--methods", "ward,random") == 0
+    assert rows_of(tmp_path / "out" / "scores.csv") == scores
+
+
 @pytest.fixture(scope="module")
 def animals(tmp_path_factory) -> Path:
     """A quick run of the experiment; tests must not change it."""

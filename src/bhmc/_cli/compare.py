@@ -1,6 +1,5 @@
 """`bhmc compare`: from a table with classes to methods side by side."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,10 @@ import numpy as np
 from bhmc._cli.errors import RefusedError, refusals
 from bhmc._cli.fit import reading_of
 from bhmc._cli.reproduce import make_job, run_experiment
-from bhmc._cli.tables import Table, check_fittable, read_table, suggest
+from bhmc._cli.tables import Table, check_fittable, read_table
+
+# Squares of larger numbers, and sums of these, are no longer finite.
+_LARGEST = 1e100
 
 
 def compare(options) -> int:
@@ -25,12 +27,14 @@ def compare(options) -> int:
         )
     table, classes = _apart(options)
     truth = _truth(classes, options)
+    names = _level_names(options, truth.shape[1])
     X, notes = _data(table, options)
+    notes += _judged(truth, names)
     question = experiment.Question(
         title=f"Methods compared on {table.path.name}",
         X=X,
         truth=truth,
-        level_names=_level_names(options, truth.shape[1]),
+        level_names=names,
         methods=options.methods,
         n_levels=options.levels,
         repeats=options.repeats,
@@ -44,13 +48,26 @@ def compare(options) -> int:
 def _apart(options) -> tuple[Table, Table]:
     """The data and the classes, which no method gets to see."""
     named = [options.path] if options.path else options.labels
-    reading = reading_of(options)
     words = options.words or []
-    reading = replace(reading, text=(*reading.text, *named, *words))
-    table = read_table(options.data, reading)
-    for name in (*named, *words):
-        if name not in table.names:
-            raise RefusedError(f"{name!r} is no column of {table.path}.{suggest(name, table)}")
+    asked = {"--path" if options.path else "--labels": named, "--words": words}
+    for option, columns in asked.items():
+        for twice in {name for name in columns if columns.count(name) > 1}:
+            raise RefusedError(f"{option} names the column {twice!r} twice.")
+    for name in set(named) & set(words):
+        raise RefusedError(f"column {name!r} holds classes, which no method may see as --words.")
+    table = read_table(options.data, reading_of(options), also_text=asked)
+    for option, columns in asked.items():
+        for name in columns:
+            if name not in table.names:
+                raise RefusedError(
+                    f"{option} {name!r}: this column is left out by --drop or names the rows by "
+                    "--id, and cannot be both."
+                )
+    if table.columns is None:
+        raise RefusedError(
+            f"{table.path} is a matrix of numbers: classes are read from a table with columns of "
+            "text, such as a CSV file."
+        )
     left = [name for name in table.names if name not in named]
     if not left:
         raise RefusedError(f"{table.path} has no column left to compare: all hold classes.")
@@ -70,10 +87,37 @@ def _truth(classes: Table, options) -> np.ndarray:
                     "fill it in, or leave the row out."
                 )
     if options.path:
-        cells = classes.columns[0]
-        return true_levels([str(cell).split(options.separator) for cell in cells])
+        return true_levels(_paths(classes, options.separator))
     codes = [np.unique(column.astype(str), return_inverse=True)[1] for column in classes.columns]
     return np.column_stack(codes).astype(np.int64)
+
+
+def _paths(classes: Table, separator: str) -> list[list[str]]:
+    """Category paths, cut into their labels."""
+    assert classes.columns is not None
+    name, cells = classes.names[0], classes.columns[0]
+    if not separator:
+        raise RefusedError("--separator is empty: say what is between the labels of a path.")
+    if not any(separator in cell for cell in cells):
+        raise RefusedError(
+            f"no path in column {name!r}, such as {cells[0]!r}, has the separator {separator!r}: "
+            f"say the right one with --separator, or take --labels {name} for classes of one level."
+        )
+    return [cell.split(separator) for cell in cells]
+
+
+def _judged(truth: np.ndarray, names: list[str]) -> list[str]:
+    """Notes on levels that say nothing of groups; where no level does, a refusal."""
+    n, notes = len(truth), []
+    for column, name in zip(truth.T, names, strict=True):
+        number = len(np.unique(column))
+        if number == 1:
+            notes.append(f"{name!r} has one class for all rows, so nothing can be measured by it")
+        elif number == n:
+            notes.append(f"{name!r} has a class of its own for every row, so no two go together")
+    if len(notes) == len(names):
+        raise RefusedError(f"{notes[-1]}: name other classes.")
+    return [f"{note}." for note in notes]
 
 
 def _data(table: Table, options) -> tuple[Any, list[str]]:
@@ -83,26 +127,41 @@ def _data(table: Table, options) -> tuple[Any, list[str]]:
     if options.words:
         return _words(table, options)
     check_fittable(table)
-    alone = all(name.startswith("bhmc") or name == "random" for name in options.methods)
+    _check_sizes(table)
+    alone = set(options.methods) <= {"bhmc", "random"}
     if alone and not options.standardise:
-        return table.data(), []
+        said = "Without rivals bhmc has a family for every column, as of a frame; beside them it "
+        return table.data(), [f"{said}gets the same matrix as they do."]
+    remedy = "leave out --standardise" if alone else "compare bhmc and random alone"
     if table.text_columns:
         raise RefusedError(
             f"{table.path}, column {table.text_columns[0]!r} holds text, which only bhmc can take: "
-            "leave it out with --drop, read it as words with --words, or compare bhmc and random "
-            "alone."
+            f"leave it out with --drop, read it as words with --words, or {remedy}."
         )
     X = np.asarray(table.data(as_matrix=True), dtype=float)
     if np.isnan(X).any():
         row, column = np.argwhere(np.isnan(X))[0]
         raise RefusedError(
             f"{table.path}, {table.place(int(row))}: column {table.names[int(column)]!r} has no "
-            "entry, which only bhmc can take: fill it in, or compare bhmc and random alone."
+            f"entry, which only bhmc can take: fill it in, or {remedy}."
         )
     notes = ["Columns are as they are in the file: those of large numbers count most for rivals."]
     if options.standardise:
         X, notes = experiment.standardised(X), ["Columns were standardised for all methods."]
     return X, notes
+
+
+def _check_sizes(table: Table) -> None:
+    """Refuse here, with its line, what one method or another would refuse in the middle."""
+    assert table.columns is not None
+    for name, column in zip(table.names, table.columns, strict=True):
+        if column.dtype == object:
+            continue
+        for row in np.flatnonzero(np.abs(column) > _LARGEST):
+            raise RefusedError(
+                f"{table.path}, {table.place(int(row))}: column {name!r} has {column[row]:g}; "
+                f"numbers must be within {_LARGEST:g}, for methods square them."
+            )
 
 
 def _words(table: Table, options) -> tuple[np.ndarray, list[str]]:
@@ -112,8 +171,12 @@ def _words(table: Table, options) -> tuple[np.ndarray, list[str]]:
     assert table.columns is not None
     columns = [table.columns[table.names.index(name)] for name in options.words]
     texts = [" ".join(str(cell) for cell in cells if cell) for cells in zip(*columns, strict=True)]
-    with refusals():
+    try:
         X, said = reduce_texts(texts, min_df=2)
+    except ValueError as error:
+        raise RefusedError(
+            f"the words of {', '.join(map(repr, options.words))} give no numbers: {error}"
+        ) from None
     return X, [said]
 
 

@@ -39,6 +39,11 @@ class Frame:
         """`frame[:, j]`, a column by its number, as in polars."""
         return self._columns[key[1]][key[0]]
 
+    def take(self, rows: NDArray, axis: int = 0) -> "Frame":
+        """Rows by their numbers, as in pandas."""
+        assert axis == 0
+        return Frame(self._names, [column[rows] for column in self._columns])
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
         kind = np.result_type(*self.dtypes) if dtype is None else dtype
         return np.column_stack(self._columns).astype(kind, copy=False)

@@ -1,7 +1,7 @@
 """Tables from files: what `bhmc fit` and `bhmc predict` read."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -128,16 +128,26 @@ class Table:
         return replace(self, names=list(names), matrix=self.matrix[:, chosen])
 
 
-def read_table(name: str, reading: Reading, *, lenient: bool = False) -> Table:
+def read_table(
+    name: str,
+    reading: Reading,
+    *,
+    lenient: bool = False,
+    also_text: Mapping[str, Sequence[str]] | None = None,
+) -> Table:
     """Read a file as `reading` says; name rows and leave out columns as it asks.
 
-    With `lenient` the columns it names need not be there: it was said of another file.
+    With `lenient` the columns it names need not be there: it was said of another file. `also_text`
+    has further columns to take for text, by the option that names them.
     """
     path = Path(name)
     check_file(path)
+    asked = {"--drop": reading.drop, "--text": reading.text, **(also_text or {})}
+    for further in (also_text or {}).values():
+        reading = replace(reading, text=(*reading.text, *further))
     table = _read(path, reading, _format_of(path, reading.format))
     if not lenient:
-        for option, wanted in (("--drop", reading.drop), ("--text", reading.text)):
+        for option, wanted in asked.items():
             for column in wanted:
                 _check_known(column, option, table)
     elif reading.id not in table.names:

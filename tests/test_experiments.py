@@ -482,9 +482,9 @@ def table(tmp_path_factory) -> Path:
     return file
 
 
-def compare(table, folder, *more) -> int:
+def compare(table, folder, *more, methods="bhmc,ward,random") -> int:
     common = ("--drop", "path", "--labels", "kind", "--quick", "-q", "--methods")
-    return main(["compare", str(table), "-o", str(folder), *common, "bhmc,ward,random", *more])
+    return main(["compare", str(table), "-o", str(folder), *common, methods, *more])
 
 
 def part_times(folder: Path) -> dict[str, int]:
@@ -543,6 +543,22 @@ def test_labels_reach_no_fit(table, tmp_path, monkeypatch):
     assert compare(other, tmp_path / "out") == 0
     assert len(seen) == n
     assert rows_of(tmp_path / "out" / "scores.csv") != scores
+
+
+def test_bhmc_is_the_same_in_any_company(table, tmp_path):
+    """Rivals know numbers only; that must not take its family for every column from BHMC."""
+    lines = table.read_text(
+        encoding="utf-8"
+    ).splitlines()  # with a column of 0 and 1 beside numbers
+    mixed = tmp_path / "mixed.csv"
+    ends = ["flag", *(str(i // 3 % 2) for i in range(len(lines) - 1))]
+    mixed.write_text("\n".join(f"{a},{b}" for a, b in zip(lines, ends, strict=True)) + "\n")
+    scores = []
+    for asked in ("bhmc", "bhmc,ward"):
+        folder = tmp_path / asked
+        assert compare(mixed, folder, methods=asked) == 0
+        scores.append([row for row in rows_of(folder / "scores.csv") if row["method"] == "bhmc"])
+    assert scores[0] == scores[1]
 
 
 def test_paths_are_levels_of_classes(table, tmp_path):

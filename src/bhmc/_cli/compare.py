@@ -121,7 +121,10 @@ def _judged(truth: np.ndarray, names: list[str]) -> list[str]:
 
 
 def _data(table: Table, options) -> tuple[Any, list[str]]:
-    """What methods get: words as TF-IDF, numbers as they are, or a frame for BHMC alone."""
+    """What methods get: words as TF-IDF, or the table, of which rivals take the numbers.
+
+    BHMC gets the same whoever stands beside it.
+    """
     from bhmc._experiments import compare as experiment
 
     if options.words:
@@ -129,10 +132,19 @@ def _data(table: Table, options) -> tuple[Any, list[str]]:
     check_fittable(table)
     _check_sizes(table)
     alone = set(options.methods) <= {"bhmc", "random"}
-    if alone and not options.standardise:
-        said = "Without rivals bhmc has a family for every column, as of a frame; beside them it "
-        return table.data(), [f"{said}gets the same matrix as they do."]
-    remedy = "leave out --standardise" if alone else "compare bhmc and random alone"
+    if options.standardise:
+        _check_numbers(table, "leave out --standardise" if alone else "compare bhmc alone")
+        X = np.asarray(table.data(as_matrix=True), dtype=float)
+        return experiment.standardised(X), ["Columns were standardised for all methods."]
+    notes = ["BHMC has a family for every column, as `bhmc fit` has."]
+    if not alone:
+        _check_numbers(table, "compare bhmc and random alone")
+        notes.append("Rivals get columns as they are: those of large numbers count most.")
+    return table.data(), notes
+
+
+def _check_numbers(table: Table, remedy: str) -> None:
+    """Refuse what only BHMC can take."""
     if table.text_columns:
         raise RefusedError(
             f"{table.path}, column {table.text_columns[0]!r} holds text, which only bhmc can take: "
@@ -145,10 +157,6 @@ def _data(table: Table, options) -> tuple[Any, list[str]]:
             f"{table.path}, {table.place(int(row))}: column {table.names[int(column)]!r} has no "
             f"entry, which only bhmc can take: fill it in, or {remedy}."
         )
-    notes = ["Columns are as they are in the file: those of large numbers count most for rivals."]
-    if options.standardise:
-        X, notes = experiment.standardised(X), ["Columns were standardised for all methods."]
-    return X, notes
 
 
 def _check_sizes(table: Table) -> None:

@@ -109,7 +109,7 @@ def random_source(rng: np.random.Generator) -> RandomSource:
 
 
 @intrinsic
-def _call_double(typing_context, function, state):
+def call_double(typing_context, function, state):
     """double (*function)(void *state), called."""
 
     def codegen(context, builder, signature, arguments):
@@ -139,7 +139,7 @@ def power_of_two(typing_context, number):
 @helper
 def uniform(source):
     """U ~ Uniform[0, 1), the next number of the generator behind `source`."""
-    return _call_double(source.next_double, source.state)  # pyright: ignore[reportCallIssue]
+    return call_double(source.next_double, source.state)  # pyright: ignore[reportCallIssue]
 
 
 # The same three in Python, for kernels that run uncompiled.

@@ -8,10 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import integrate, optimize
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from bhmc._checks import check_positive, check_whole
@@ -142,7 +139,7 @@ def text_pipeline(
     *,
     noise: float | None = None,
     n_components: int | None = None,
-) -> Pipeline:
+) -> Any:
     """A pipeline from texts to a small table: TF-IDF, then `OptimalThresholdPCA`.
 
     The table is not centred: a word that a text does not have is 0.
@@ -165,6 +162,10 @@ def text_pipeline(
         With steps `tfidf` (a word is two letters or more) and `threshold`. Its `fit_transform`
         takes a list of texts.
     """
+    # Slow to import, and for texts alone.
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
+    from sklearn.pipeline import Pipeline
+
     if isinstance(boilerplate, str):
         raise TypeError(f"boilerplate must be a list of texts, got the text {boilerplate!r}.")
     if isinstance(stop_words, str) and stop_words != "english":
@@ -191,6 +192,8 @@ def median_of_noise(ratio: float) -> float:
     Its density on (1 - sqrt b)^2 < x < (1 + sqrt b)^2, where b is the ratio, has infinite slopes at
     the ends; in the angle t of x = 1 + b - 2 sqrt(b) cos(t) it is smooth.
     """
+    from scipy import integrate, optimize  # slow to import
+
     root = math.sqrt(ratio)
 
     def x(t: float) -> float:

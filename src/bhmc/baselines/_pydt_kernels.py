@@ -25,8 +25,10 @@ probabilities of one more particle; for n > 1 they do not add up to 1.
 
 import math
 
+from numba.core import config
+
 from bhmc._compile import compiled, helper, summing
-from bhmc._kernels import random_source, uniform
+from bhmc._kernels import PLAIN, call_double, random_source
 from bhmc.baselines._pydt_state import (
     ACC,
     ALPHA,
@@ -65,6 +67,16 @@ _ALMOST_1 = 1.0 - 2.0**-53
 def source_of(rng):
     """The source of random numbers that the kernels take."""
     return random_source(rng)
+
+
+@helper
+def uniform(source):
+    """U ~ Uniform[0, 1), as in `bhmc._kernels`: a cache does not see helpers of other files."""
+    return call_double(source.next_double, source.state)  # pyright: ignore[reportCallIssue]
+
+
+if getattr(config, "DISABLE_JIT", False):
+    uniform = PLAIN["uniform"]
 
 
 @helper

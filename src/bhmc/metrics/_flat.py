@@ -1,11 +1,9 @@
 """Agreement of two flat labelings."""
 
 import warnings
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn import metrics
 
 from bhmc.metrics._pairs import overlaps, two_codes
 
@@ -35,17 +33,17 @@ def nmi(truth: ArrayLike, labels: ArrayLike) -> float:
     From 0 to 1; not corrected for chance: many small clusters drawn at random score high. (Over the
     geometric mean it would be a little higher; the paper does not say which it uses.)
     """
-    return _quietly(metrics.normalized_mutual_info_score, truth, labels)
+    return _quietly("normalized_mutual_info_score", truth, labels)
 
 
 def ari(truth: ArrayLike, labels: ArrayLike) -> float:
     """Adjusted Rand index: agreement of pairs, 1 at best and 0 on average by chance."""
-    return _quietly(metrics.adjusted_rand_score, truth, labels)
+    return _quietly("adjusted_rand_score", truth, labels)
 
 
 def ami(truth: ArrayLike, labels: ArrayLike) -> float:
     """Adjusted mutual information: `nmi` less what chance gives to clusters of these sizes."""
-    return _quietly(metrics.adjusted_mutual_info_score, truth, labels)
+    return _quietly("adjusted_mutual_info_score", truth, labels)
 
 
 def f_measure(truth: ArrayLike, labels: ArrayLike) -> float:
@@ -61,8 +59,11 @@ def f_measure(truth: ArrayLike, labels: ArrayLike) -> float:
     return float(np.average(best, weights=table.class_sizes))
 
 
-def _quietly(score: Callable, truth: ArrayLike, labels: ArrayLike) -> float:
+def _quietly(name: str, truth: ArrayLike, labels: ArrayLike) -> float:
     """scikit-learn's score, without its guess that many clusters are a regression target."""
+    from sklearn import metrics  # slow to import
+
+    score = getattr(metrics, name)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
         return float(score(*two_codes(truth, labels)))

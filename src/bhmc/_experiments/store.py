@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import json
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bhmc._saving.replacing import replacing
 from bhmc._version import __version__
 from bhmc.draws import Draws
 from bhmc.tree import Tree
@@ -118,12 +118,8 @@ class Store:
 
 def put(path: Path, content: str | bytes) -> None:
     """Write a file: the old one or the new one, never half of one."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        beside.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with replacing(path) as file:
+        file.write(content.encode("utf-8") if isinstance(content, str) else content)
 
 
 def digest_of(X: Any) -> str:

@@ -4,15 +4,13 @@ import contextlib
 import io
 import json
 import math
-import os
 import re
-import secrets
 import time
 import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -20,6 +18,7 @@ from numpy.typing import NDArray
 
 from bhmc._saving.entries import CHUNK, Entry
 from bhmc._saving.errors import FileFormatError, in_a_sentence
+from bhmc._saving.replacing import replacing
 
 HEADER = "header.json"
 
@@ -39,7 +38,7 @@ def write_archive(path: Path, header: dict[str, Any], entries: dict[str, Entry])
     """Header and entries under `path`, or what was there before, whatever happens meanwhile."""
     text = json.dumps(header, allow_nan=False).encode("ascii")
     now = time.gmtime()[:6]
-    with _replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+    with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
         info = zipfile.ZipInfo(HEADER, now)
         info.compress_type = zipfile.ZIP_DEFLATED
         archive.writestr(info, text)
@@ -175,34 +174,3 @@ def _shrinks(entry: Entry) -> bool:
         if len(sample) >= _SAMPLE:
             break
     return len(zlib.compress(sample, 1)) < len(sample) / 2
-
-
-@contextlib.contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes its place under `path` when it is whole; on an error it is gone."""
-    target = Path(os.path.realpath(path))  # a link goes on being one
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"there is no directory {str(target.parent)!r} to save a file in.")
-    if target.is_dir():
-        raise IsADirectoryError(f"{str(path)!r} is a directory, not a file to save in.")
-    beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.tmp")
-    try:
-        with beside.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, target)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-    _sync_directory(target.parent)
-
-
-def _sync_directory(directory: Path) -> None:
-    """Have the new name survive a loss of power, where the system lets a directory be opened."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -1,7 +1,7 @@
 """Forward simulator of the Pitman-Yor diffusion tree: one particle after another, in plain Python.
 
-It is a witness against the samplers, so it shares no code with them. Times are kept as what is
-left of them, 1 - t.
+It is a witness against the samplers, so it shares no code with them. A time is kept as its clock,
+A(t) / c = -log(1 - t), for 1 - t itself may be too small for a double.
 """
 
 import math
@@ -15,7 +15,7 @@ from bhmc.baselines._pydt_state import DiffusionTree, Rates
 
 @dataclass(eq=False)
 class _Node:
-    left: float  # 1 - t
+    clock: float  # -log(1 - t), infinite at a leaf
     count: int  # particles that came through
     number: int  # of the particle, for a leaf; -1 for a branch point
     branches: list["_Node"] = field(default_factory=list)
@@ -23,7 +23,7 @@ class _Node:
 
 def simulate_tree(n: int, rates: Rates, rng: np.random.Generator) -> DiffusionTree:
     """The tree of n particles with divergence rate a(t) = c / (1 - t)."""
-    origin = _Node(1.0, 1, -1, [_Node(0.0, 1, 0)])
+    origin = _Node(0.0, 1, -1, [_Node(math.inf, 1, 0)])
     for particle in range(1, n):
         _send(origin, particle, rates, rng)
     return _as_arrays(origin.branches[0], n)
@@ -37,9 +37,9 @@ def _send(origin: _Node, particle: int, rates: Rates, rng: np.random.Generator) 
         m = below.count
         # No divergence until t: exp(-A(t) Gamma(m - alpha) / Gamma(m + 1 + theta)).
         speed = math.exp(math.lgamma(m - rates.alpha) - math.lgamma(m + 1 + rates.theta))
-        left = above.left * math.exp(-rng.exponential() / (rates.c * speed))
-        if left > below.left:
-            fork = _Node(left, m + 1, -1, [below, _Node(0.0, 1, particle)])
+        clock = above.clock + rng.exponential() / (rates.c * speed)
+        if clock < below.clock:
+            fork = _Node(clock, m + 1, -1, [below, _Node(math.inf, 1, particle)])
             above.branches[which] = fork
             return
         sizes = np.array([branch.count for branch in below.branches], dtype=float)
@@ -48,13 +48,13 @@ def _send(origin: _Node, particle: int, rates: Rates, rng: np.random.Generator) 
         which = int(rng.choice(len(chances), p=chances))
         below.count += 1
         if which == len(sizes):
-            below.branches.append(_Node(0.0, 1, particle))
+            below.branches.append(_Node(math.inf, 1, particle))
             return
         above = below
 
 
 def _as_arrays(top: _Node, n: int) -> DiffusionTree:
-    parents, left = [-1] * n, [0.0] * n
+    parents, clocks = [-1] * n, [math.inf] * n
     waiting = [(top, -1)]
     while waiting:
         node, parent = waiting.pop()
@@ -63,11 +63,9 @@ def _as_arrays(top: _Node, n: int) -> DiffusionTree:
             continue
         number = len(parents)
         parents.append(parent)
-        left.append(node.left)
+        clocks.append(node.clock)
         waiting += [(branch, number) for branch in node.branches]
-    with np.errstate(divide="ignore"):
-        clocks = -np.log(np.array(left))
-    return DiffusionTree(np.array(parents, dtype=np.int64), clocks)
+    return DiffusionTree(np.array(parents, dtype=np.int64), np.array(clocks))
 
 
 def simulate_data(

@@ -7,8 +7,9 @@ import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
 from bhmc.baselines import _perch_kernels as kernels
-from bhmc.baselines._perch import MASKING, empty_nodes
+from bhmc.baselines._perch import MASKING, empty_nodes, tips_of, tree_of
 from bhmc.baselines._perch_kernels import DATA, FREE, NONE, ROOT, TIPS
+from bhmc.metrics import dendrogram_purity
 from tests.mutants.mutants import Edits, edited
 
 
@@ -44,13 +45,6 @@ def upwards(nodes):
         if nodes.left[node] != NONE:
             waiting += [int(nodes.left[node]), int(nodes.right[node])]
     return found[::-1]
-
-
-def tips_of(nodes):
-    """(n,) the tip of each datum."""
-    tips = np.full(nodes.room[DATA], NONE)
-    kernels.fill_tips(nodes, tips)
-    return tips
 
 
 def rows_of(nodes):
@@ -106,20 +100,8 @@ def check_nodes(nodes, X):
 
 
 def purity(nodes, labels):
-    """Dendrogram purity: pairs of a class are counted where they first meet."""
-    counts = np.zeros((len(nodes.parent), labels.max() + 1))
-    np.add.at(counts, (tips_of(nodes), labels), 1)
-    total = 0.0
-    for node in upwards(nodes):
-        left, right = nodes.left[node], nodes.right[node]
-        if left == NONE:
-            met = counts[node] * (counts[node] - 1) / 2
-        else:
-            counts[node] = counts[left] + counts[right]
-            met = counts[left] * counts[right]
-        total += met @ counts[node] / counts[node].sum()
-    sizes = np.bincount(labels)
-    return total / (sizes * (sizes - 1) / 2).sum()
+    """Dendrogram purity."""
+    return dendrogram_purity(tree_of(nodes, tips_of(nodes)), labels)
 
 
 def depth(nodes):

@@ -15,39 +15,50 @@ if TYPE_CHECKING:
     from bhmc.tree import Tree
 
 
-def cut_into(tree: Tree, n_clusters: int) -> NDArray[np.int32]:
-    """Labels of a cut into at most `n_clusters` nodes; see `Tree.cut`."""
+def cut_into(tree: Tree, n_clusters: int, *, exact: bool = False) -> NDArray[np.int32]:
+    """Labels of a cut into at most `n_clusters` nodes; see `Tree.cut`.
+
+    A node with more children than there are clusters left to make is left whole or, if `exact`,
+    gives its largest children and keeps the rest together; see `metrics.cut_matched`.
+    """
     index = tree._index
-    n_children = np.diff(index.first_child)
     # Without heights all nodes are equally high, and the level decides.
     heights = np.zeros(tree.n_nodes) if tree.heights is None else tree.heights
+    nodes = np.zeros(len(tree.paths), dtype=np.int64)  # of each datum, in the order of the leaves
     splits: list[tuple[float, int, int, int]] = []
-    clusters: list[int] = []
 
     def consider(node: int) -> None:
         """Put the node in the queue of splits; an only child is a split that always fits."""
-        if n_children[node]:
+        if len(index.children_of(node)):
             key = (-float(heights[node]), int(tree.levels[node]), -int(tree.sizes[node]), node)
             heapq.heappush(splits, key)
-        else:
-            clusters.append(node)
 
     consider(0)
     n = 1
     while splits and n < n_clusters:
-        node = heapq.heappop(splits)[-1]
-        if n + n_children[node] - 1 > n_clusters:
-            clusters.append(node)
-            continue
-        n += int(n_children[node]) - 1
-        for child in index.children_of(node):
-            consider(int(child))
-    clusters += [node for *_, node in splits]
+        children = index.children_of(heapq.heappop(splits)[-1])
+        more = len(children) - 1
+        if n + more > n_clusters:
+            if not exact:
+                continue
+            more = n_clusters - n
+            children = children[np.argsort(-tree.sizes[children], kind="stable")[:more]]
+        n += more
+        for child in children.tolist():
+            first = index.first_row[child]
+            nodes[first : first + tree.sizes[child]] = child
+            consider(child)
+    return _in_order(nodes, index.rows)
 
-    nodes = np.array(clusters)
-    nodes = nodes[np.argsort(index.first_row[nodes])]
-    labels = np.empty(len(tree.paths), dtype=np.int32)
-    labels[index.rows] = np.repeat(np.arange(len(nodes)), tree.sizes[nodes])
+
+def _in_order(nodes: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Labels 0, 1, ... in the order of the tree, from the node of each place in it.
+
+    What a split left behind may lie on both sides of another cluster: it has one label.
+    """
+    _, first, label = np.unique(nodes, return_index=True, return_inverse=True)
+    labels = np.empty(len(rows), dtype=np.int32)
+    labels[rows] = inverse(np.argsort(first))[label]
     return labels
 
 

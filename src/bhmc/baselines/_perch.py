@@ -151,17 +151,26 @@ class Perch(TreeEstimator):
             yield nodes
 
     def _tree(self) -> Tree:
-        nodes = self._nodes
         tips = np.empty(len(self._rows), dtype=np.int64)
-        kernels.fill_tips(nodes, tips)
-        used = nodes.size > 0
-        number = np.cumsum(used) - 1
-        parents = np.where(nodes.parent == NONE, NONE, number[nodes.parent])[used]
-        sides = nodes.box[used, 1] - nodes.box[used, 0]
-        tip_of_row = np.empty_like(tips)
-        tip_of_row[self._rows] = number[tips]
-        heights = np.sqrt(np.einsum("ij,ij->i", sides, sides))
-        return Tree.from_parents(parents, tip_of_row, heights=heights, max_levels=self.max_levels)
+        tips[self._rows] = tips_of(self._nodes)
+        return tree_of(self._nodes, tips, self.max_levels)
+
+
+def tips_of(nodes: Nodes) -> NDArray[np.int64]:
+    """(n,) the tip of each datum, in the order of insertion."""
+    tips = np.empty(nodes.room[kernels.DATA], dtype=np.int64)
+    kernels.fill_tips(nodes, tips)
+    return tips
+
+
+def tree_of(nodes: Nodes, tips: NDArray[np.int64], max_levels: int | None = None) -> Tree:
+    """The nodes in use as a `Tree`; a height is the diagonal of the node's box."""
+    used = nodes.size > 0
+    number = np.cumsum(used) - 1
+    parents = np.where(nodes.parent == NONE, NONE, number[nodes.parent])[used]
+    sides = nodes.box[used, 1] - nodes.box[used, 0]
+    heights = np.sqrt(np.einsum("ij,ij->i", sides, sides))
+    return Tree.from_parents(parents, number[tips], heights=heights, max_levels=max_levels)
 
 
 def empty_nodes(n_rows: int, n_features: int) -> Nodes:

@@ -28,7 +28,7 @@ class Question(NamedTuple):
 
     title: str
     X: Any
-    """(n, d) numbers, or a frame where no method but BHMC is asked for."""
+    """(n, d) numbers, or the table itself, of which rivals take the numbers."""
     truth: NDArray[np.int64]
     """(n, levels) classes, for measurements after the fits."""
     level_names: list[str]

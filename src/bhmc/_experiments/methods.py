@@ -25,7 +25,7 @@ class Request(NamedTuple):
     """What a method is asked to do."""
 
     X: Any
-    """(n, d) numbers, or a frame for BHMC."""
+    """(n, d) numbers, or a frame, of which rivals take the numbers."""
     settings: dict[str, Any]
     seed: int
     budget: float | None = None

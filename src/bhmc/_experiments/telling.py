@@ -22,6 +22,7 @@ from bhmc._experiments.figures.levels import draw_levels
 from bhmc._experiments.figures.times import draw_times, growth
 from bhmc._experiments.methods import METHODS
 from bhmc._experiments.page import Page
+from bhmc._experiments.store import put
 from bhmc._experiments.tables import Table
 
 # NMI of a random tree beyond which it is said that NMI proves nothing.
@@ -71,8 +72,6 @@ def tell_comparison(
 
 def put_aside(page: Page, name: str, table: Table) -> None:
     """A table as a file only, named on the page."""
-    from bhmc._experiments.store import put
-
     path = page.folder / f"{name}.csv"
     put(path, table.to_csv())
     page.files.append(path)
@@ -104,9 +103,9 @@ def control_sentence(means: Sequence[Mean]) -> str:
 
 
 def _reached(mean: Mean) -> str:
-    purity, nmi, ari, ami = (
-        f"{round(mean.scores[name], 2) + 0.0:.2f}" for name in ("purity", "nmi", "ari", "ami")
-    )  # adding 0 takes the sign from -0
+    purity, nmi, ari, ami = (  # z: no "-0.00"
+        f"{mean.scores[name]:z.2f}" for name in ("purity", "nmi", "ari", "ami")
+    )
     return (
         f"at level {mean.level} a random tree that has never seen the data has purity {purity} and "
         f"NMI {nmi}, with ARI {ari} and AMI {ami}."
@@ -122,7 +121,7 @@ def verdicts(means: Sequence[Mean]) -> list[str]:
             here = [m for m in means if m.cut == cut and m.level == level and m.method != CONTROL]
             if len(here) > 1 and here[0].n_true > 1:
                 best, highest = _best(here)
-                parts.append(f"{best} at level {level} ({highest:.2f})")
+                parts.append(f"{best} at level {level} ({highest:z.2f})")
         if parts:
             lines.append(f"Highest AMI, {CUT_WORDS[cut]}: {'; '.join(parts)}.")
     return lines
@@ -130,7 +129,7 @@ def verdicts(means: Sequence[Mean]) -> list[str]:
 
 def _best(here: Sequence[Mean]) -> tuple[str, float]:
     """The methods whose AMI is highest as it is shown: nobody wins by standing first in a tie."""
-    shown = {METHODS[mean.method].words: round(mean.scores["ami"], 2) + 0.0 for mean in here}
+    shown = {METHODS[mean.method].words: round(mean.scores["ami"], 2) for mean in here}
     highest = max(shown.values())
     best = [words for words, value in shown.items() if value == highest]
     said = "all methods alike" if len(best) == len(here) else _listed(best)

@@ -24,8 +24,8 @@ from benchmarks.timing import (
     report,
     take_turns,
 )
-from bhmc.recorder import Recorder
-from bhmc.sampling import Chain, run
+from bhmc._sampling.sweep import Chain, run
+from bhmc.posterior.recorder import Recorder
 
 # Bounds of sweep and loop against bare, and how often each is repeated.
 SHAPES = {

@@ -18,7 +18,7 @@ from sklearn import datasets
 
 from benchmarks.starts import blobs, zoo
 from bhmc import BHMC
-from bhmc.summary import expected_vi
+from bhmc.posterior.summary import expected_vi
 
 TABLES = {
     "zoo": zoo,

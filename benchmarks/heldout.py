@@ -14,12 +14,12 @@ from dataclasses import replace
 import numpy as np
 from sklearn import datasets
 
-from bhmc._state import Hyper
-from bhmc._threads import one_blas_thread
+from bhmc._compiled.blas_threads import one_blas_thread
+from bhmc._sampling.sweep import Chain, start_state
 from bhmc.likelihoods import AdaptiveGaussian, FreeGaussian, SharedGaussian
-from bhmc.predictive import log_predictive
+from bhmc.model.state import Hyper
+from bhmc.posterior.predictive import log_predictive
 from bhmc.priors import Gamma
-from bhmc.sampling import Chain, start_state
 
 N_SWEEPS, EVERY, SEEDS = 300, 5, (0, 1, 2)
 

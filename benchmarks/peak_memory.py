@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.states import LIKELIHOOD, Shape, make
 from bhmc import BHMC
-from bhmc.sampling import Chain
+from bhmc._sampling.sweep import Chain
 
 SHAPE = Shape(1_000_000, 64, 100, 300)
 

@@ -11,11 +11,11 @@ from sklearn.utils import Bunch
 
 from benchmarks.states import Shape, tree_for
 from benchmarks.timing import ROOT
-from bhmc._state import Hyper, State
+from bhmc._sampling.sweep import Chain, start_state
 from bhmc.datasets import load_animals, load_products
 from bhmc.likelihoods import Gaussian
+from bhmc.model.state import Hyper, State
 from bhmc.preprocessing import text_pipeline
-from bhmc.sampling import Chain, start_state
 
 # Sweeps before anything is timed.
 SETTLE = 50

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.timing import Figure, cpu_of, report
-from bhmc.baselines import PYDT, Ward, _pydt_kernels, _pydt_reference
-from bhmc.baselines._pydt_chain import DiffusionChain, RatePriors
-from bhmc.baselines._pydt_state import Rates
+from bhmc.baselines import PYDT, Ward
+from bhmc.baselines.pydt import kernels, reference
+from bhmc.baselines.pydt.chain import DiffusionChain, RatePriors
+from bhmc.baselines.pydt.state import Rates
 from bhmc.metrics import dendrogram_purity
 
 ROWS, DIMENSIONS = 500, 16
@@ -31,7 +32,7 @@ def hierarchy(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, np.stack([gaussian // 18, gaussian // 6, gaussian // 2], axis=1)
 
 
-def start(X: np.ndarray, sampler: str, engine=_pydt_kernels) -> DiffusionChain:
+def start(X: np.ndarray, sampler: str, engine=kernels) -> DiffusionChain:
     """A chain at the first tree that the kernels find, rates fixed."""
     rows = X - X.mean(axis=0)
     v = float(rows.var(axis=0).mean())
@@ -47,7 +48,7 @@ def speed(X: np.ndarray) -> list[Figure]:
     """Moves of the kernels against moves of the slow twin."""
     figures = []
     for sampler, few, many in (("slice", 1, 500), ("mh", 5, 20_000)):
-        fast, slow = start(X, sampler), start(X, sampler, _pydt_reference)
+        fast, slow = start(X, sampler), start(X, sampler, reference)
         fast.move(10)
         one = cpu_of(lambda fast=fast, many=many: fast.move(many)) / many
         twin = cpu_of(lambda slow=slow, few=few: slow.move(few)) / few

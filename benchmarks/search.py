@@ -17,11 +17,11 @@ import numpy as np
 from sklearn import datasets
 
 import bhmc
-from bhmc._checks import concentrations
-from bhmc._threads import one_blas_thread
+from bhmc._compiled.blas_threads import one_blas_thread
+from bhmc._sampling.sweep import Chain, start_state
 from bhmc.likelihoods import resolve
-from bhmc.predictive import log_predictive
-from bhmc.sampling import Chain, start_state
+from bhmc.model.hdp.setting import concentrations
+from bhmc.posterior.predictive import log_predictive
 
 ROOT = Path(__file__).parents[1]
 INIT = bhmc.BHMC().init

@@ -16,11 +16,11 @@ import numpy as np
 from sklearn import datasets
 
 from benchmarks.heldout import PRIORS
-from bhmc._threads import one_blas_thread
+from bhmc._compiled.blas_threads import one_blas_thread
+from bhmc._sampling.sweep import Chain, start_state
 from bhmc.datasets import load_zoo
 from bhmc.likelihoods import resolve
-from bhmc.predictive import log_predictive
-from bhmc.sampling import Chain, start_state
+from bhmc.posterior.predictive import log_predictive
 
 INITS = ("prior", "single", "singletons", "kmeans", "ward")
 AT = (0, 10, 50, 200)

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bhmc._state import Hyper, State
 from bhmc.likelihoods import Gaussian
+from bhmc.model.state import Hyper, State
 
 DEPTH = 4
 N_LONE, LEAST = 2, 8

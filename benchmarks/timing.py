@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from bhmc import _kernels
-from bhmc.sampling import Chain
+from bhmc._sampling.sweep import Chain
+from bhmc.model.hdp import kernels as _kernels
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -24,7 +24,7 @@ from docs.sketch import (
 from scipy import stats
 
 import bhmc
-from bhmc.summary import coclustering
+from bhmc.posterior.summary import coclustering
 
 # ---- One row ----
 

@@ -11,7 +11,7 @@ from docs.sketch import save
 from sklearn.exceptions import ConvergenceWarning
 
 from bhmc import BHMC, datasets, plotting
-from tests.tree_factory import large_tree
+from tests.tree.tree_factory import large_tree
 
 
 def fitted_zoo():

@@ -11,13 +11,13 @@ from bhmc._version import __version__
 
 if typing.TYPE_CHECKING:
     from bhmc import baselines, datasets, likelihoods, metrics, plotting, preprocessing, priors
-    from bhmc._density import log_joint
-    from bhmc._describe import PriorDescription, describe_prior
-    from bhmc._estimator import BHMC
-    from bhmc._prior import sample_data, sample_prior
+    from bhmc._estimator.bhmc import BHMC
+    from bhmc._sampling.sweep import sweep, warmup
     from bhmc._search import SearchResult, search
-    from bhmc._state import Hyper, Info, State
-    from bhmc.sampling import sweep, warmup
+    from bhmc.model.describe_prior import PriorDescription, describe_prior
+    from bhmc.model.hdp.density import log_joint
+    from bhmc.model.hdp.simulate import sample_data, sample_prior
+    from bhmc.model.state import Hyper, Info, State
     from bhmc.tree import Tree
 
 __all__ = [
@@ -48,20 +48,20 @@ __all__ = [
 # Names are imported when they are first asked for, from these rooms, and so is a room itself
 # (`bhmc.datasets`). So `bhmc --help` need not wait seconds for Numba and scikit-learn.
 _ROOMS = {
-    "BHMC": "_estimator",
-    "Hyper": "_state",
-    "Info": "_state",
-    "PriorDescription": "_describe",
+    "BHMC": "_estimator.bhmc",
+    "Hyper": "model.state",
+    "Info": "model.state",
+    "PriorDescription": "model.describe_prior",
     "SearchResult": "_search",
-    "State": "_state",
+    "State": "model.state",
     "Tree": "tree",
-    "describe_prior": "_describe",
-    "log_joint": "_density",
-    "sample_data": "_prior",
-    "sample_prior": "_prior",
+    "describe_prior": "model.describe_prior",
+    "log_joint": "model.hdp.density",
+    "sample_data": "model.hdp.simulate",
+    "sample_prior": "model.hdp.simulate",
     "search": "_search",
-    "sweep": "sampling",
-    "warmup": "sampling",
+    "sweep": "_sampling.sweep",
+    "warmup": "_sampling.sweep",
 }
 
 

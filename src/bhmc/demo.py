@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Bunch
 
-from bhmc._estimator import BHMC
+from bhmc._estimator.bhmc import BHMC
 from bhmc._version import __version__
 from bhmc.datasets import load_zoo
 

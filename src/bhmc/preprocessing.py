@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from bhmc._checks import check_positive, check_whole
+from bhmc._validation.parameters import check_positive, check_whole
 
 __all__ = ["OptimalThresholdPCA", "text_pipeline"]
 

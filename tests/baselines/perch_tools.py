@@ -6,9 +6,9 @@ from types import ModuleType
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
-from bhmc.baselines import _perch_kernels as kernels
-from bhmc.baselines._perch import MASKING, empty_nodes, tips_of, tree_of
-from bhmc.baselines._perch_kernels import DATA, FREE, NONE, ROOT, TIPS
+from bhmc.baselines.perch import kernels
+from bhmc.baselines.perch.estimator import MASKING, empty_nodes, tips_of, tree_of
+from bhmc.baselines.perch.kernels import DATA, FREE, NONE, ROOT, TIPS
 from bhmc.metrics import dendrogram_purity
 from tests.mutants.mutants import Edits, edited
 
@@ -28,7 +28,9 @@ def grown(X, masking="mean", balance=False, max_leaves=None, beam=None, steps=No
 def mutant(edits: Edits) -> ModuleType:
     """The kernels with `edits` made, run uncompiled."""
     source = Path(kernels.__file__).read_text(encoding="utf-8")
-    source = edited(source, (("from bhmc._compile import compiled, helper\n", ""), *edits))
+    source = edited(
+        source, (("from bhmc._compiled.decorators import compiled, helper\n", ""), *edits)
+    )
     module = ModuleType("mutated_perch_kernels")
     for name in ("compiled", "helper"):
         setattr(module, name, lambda function: function)

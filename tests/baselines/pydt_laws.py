@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bhmc.baselines import _pydt_density as density
-from bhmc.baselines._pydt_chain import DiffusionChain, RatePriors
-from bhmc.baselines._pydt_prior import simulate_data, simulate_tree
-from bhmc.baselines._pydt_state import LATEST, DiffusionTree, Rates
+from bhmc.baselines.pydt import density
+from bhmc.baselines.pydt.chain import DiffusionChain, RatePriors
+from bhmc.baselines.pydt.simulate import simulate_data, simulate_tree
+from bhmc.baselines.pydt.state import LATEST, DiffusionTree, Rates
 from bhmc.priors import Beta, Gamma, InverseGamma
 from tests.exact.alarm import z_of, z_scores
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bhmc._kernels import PLAIN
-from bhmc.baselines import _pydt_kernels
+from bhmc.baselines.pydt import kernels as _pydt_kernels
+from bhmc.model.hdp.kernels import PLAIN
 from tests.mutants.mutants import Edits, edited
 
-_DECORATORS = re.compile(r"^from bhmc\._compile import (.+)$", re.MULTILINE)
+_DECORATORS = re.compile(r"^from bhmc\._compiled\.decorators import (.+)$", re.MULTILINE)
 # The search for the best place may be short: any place leaves the sampler exact.
 _QUICK = (("_BISECTIONS = 10", "_BISECTIONS = 3"),)
 

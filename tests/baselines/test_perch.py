@@ -6,11 +6,11 @@ from scipy.spatial.distance import pdist
 from sklearn.datasets import load_digits
 
 from bhmc.baselines import Perch
-from bhmc.baselines._perch import empty_nodes, with_room
-from bhmc.baselines._perch_kernels import BY_BOXES, BY_MEAN, DATA, EXACT, NONE, ROOT
-from bhmc.baselines._perch_reference import SlowPerch
+from bhmc.baselines.perch.estimator import empty_nodes, with_room
+from bhmc.baselines.perch.kernels import BY_BOXES, BY_MEAN, DATA, EXACT, NONE, ROOT
+from bhmc.baselines.perch.reference import SlowPerch
 from tests.baselines import perch_tools as tools
-from tests.trees import check_tree
+from tests.tree.trees import check_tree
 
 MASKINGS = ("mean", "boxes", "exact", "none")
 
@@ -374,7 +374,7 @@ def test_an_interrupt_leaves_a_whole_tree(monkeypatch):
 
 
 def test_names_of_tests_are_those_of_the_kernels():
-    from bhmc.baselines._perch import MASKING
+    from bhmc.baselines.perch.estimator import MASKING
 
     assert set(MASKINGS) == set(MASKING)
     assert [MASKING[name] for name in MASKINGS[:3]] == [BY_MEAN, BY_BOXES, EXACT]

@@ -9,10 +9,10 @@ from benchmarks import rivals_pydt
 from sklearn.base import clone
 
 from bhmc.baselines import PYDT
-from bhmc.baselines._pydt_chain import DiffusionChain, RatePriors
-from bhmc.baselines._pydt_density import children_of, log_likelihood, log_tree, parents_last
-from bhmc.baselines._pydt_prior import simulate_data, simulate_tree
-from bhmc.baselines._pydt_state import DiffusionTree, Rates
+from bhmc.baselines.pydt.chain import DiffusionChain, RatePriors
+from bhmc.baselines.pydt.density import children_of, log_likelihood, log_tree, parents_last
+from bhmc.baselines.pydt.simulate import simulate_data, simulate_tree
+from bhmc.baselines.pydt.state import DiffusionTree, Rates
 from bhmc.priors import Beta, Gamma, InverseGamma, Prior, Uniform
 
 SHORT = {"n_warmup": 2, "n_draws": 4, "random_state": 0}

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from bhmc.baselines import _pydt_density as density
-from bhmc.baselines import _pydt_kernels as kernels
-from bhmc.baselines._pydt_prior import simulate_data, simulate_tree
-from bhmc.baselines._pydt_state import DiffusionTree, Rates, make_work, put_tree, tree_of
+from bhmc.baselines.pydt import density, kernels
+from bhmc.baselines.pydt.simulate import simulate_data, simulate_tree
+from bhmc.baselines.pydt.state import DiffusionTree, Rates, make_work, put_tree, tree_of
 from tests.exact import alarm
 from tests.exact.alarm import P_LIMIT, Z_LIMIT, chi_square_p, rng_for
 

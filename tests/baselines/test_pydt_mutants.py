@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bhmc.baselines import _pydt_chain
+from bhmc.baselines.pydt import chain as _pydt_chain
 from tests.baselines.pydt_laws import SETTINGS, STEPS, paired_z
 from tests.baselines.pydt_mutants import QUICK, SLOW, Mutant, build
 from tests.exact.alarm import Z_LIMIT, rng_for

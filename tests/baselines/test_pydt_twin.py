@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from bhmc.baselines import _pydt_density as density
-from bhmc.baselines import _pydt_kernels as kernels
-from bhmc.baselines import _pydt_reference as reference
-from bhmc.baselines._pydt_chain import DiffusionChain
-from bhmc.baselines._pydt_prior import simulate_data, simulate_tree
-from bhmc.baselines._pydt_state import Rates, make_work, put_tree, tree_of
+from bhmc.baselines.pydt import density, kernels, reference
+from bhmc.baselines.pydt.chain import DiffusionChain
+from bhmc.baselines.pydt.simulate import simulate_data, simulate_tree
+from bhmc.baselines.pydt.state import Rates, make_work, put_tree, tree_of
 from tests.baselines.pydt_laws import PRIORS
 
 CASES = {

@@ -7,8 +7,8 @@ of several leaves that is cut off, the prior of every place over its density und
 import numpy as np
 import pytest
 
-from bhmc.baselines import _pydt_reference as reference
-from bhmc.baselines._pydt_state import NONE, Work, make_work, put_tree
+from bhmc.baselines.pydt import reference
+from bhmc.baselines.pydt.state import NONE, Work, make_work, put_tree
 from tests.baselines.pydt_laws import SETTINGS, exact_draw
 from tests.baselines.pydt_mutants import CORRECTION, build
 from tests.exact.alarm import Z_LIMIT, rng_for, z_of

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from bhmc import metrics
-from bhmc._describe import expected_tables
 from bhmc.baselines import RandomTree
-from tests.trees import check_tree
+from bhmc.model.describe_prior import expected_tables
+from tests.tree.trees import check_tree
 
 
 def tree_of(seed, n=60, **settings):

@@ -5,7 +5,7 @@ import pytest
 from scipy.cluster.hierarchy import cophenet, fcluster, linkage
 
 from bhmc.baselines import Ward
-from tests.trees import check_tree
+from tests.tree.trees import check_tree
 
 
 def same_partition(one, other):

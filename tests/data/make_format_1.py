@@ -6,8 +6,8 @@ again once a version of bhmc with format 1 is released.
 
 from pathlib import Path
 
-from bhmc._saving import save_model, write
-from tests.saving_values import everything, small_model
+from bhmc._io.archive import save_model, write
+from tests.io.saving_values import everything, small_model
 
 if __name__ == "__main__":
     here = Path(__file__).parent

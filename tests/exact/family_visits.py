@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc.sampling import Chain, start_state
+from bhmc._sampling.sweep import Chain, start_state
 from tests.exact import enumeration as en
 from tests.exact import marginals, marginals_shared
 from tests.exact.alarm import rng_for, z_of_chain

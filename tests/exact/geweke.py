@@ -8,7 +8,7 @@ X, every statistic has the same mean under both.
 import numpy as np
 
 import bhmc
-from bhmc.sampling import Chain
+from bhmc._sampling.sweep import Chain
 
 STATISTICS = (
     "x mean",

@@ -7,8 +7,8 @@ import pytest
 from scipy.special import gammaln
 
 import bhmc
-from bhmc import _density
-from bhmc._density import log_p_tree
+from bhmc.model.hdp import density as _density
+from bhmc.model.hdp.density import log_p_tree
 from tests.exact import enumeration as en
 from tests.exact.alarm import Z_LIMIT, rng_for, z_of
 

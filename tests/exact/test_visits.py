@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bhmc
-from bhmc.sampling import Chain
+from bhmc._sampling.sweep import Chain
 from tests.exact import enumeration as en
 from tests.exact.alarm import P_LIMIT, T_LIMIT, chi_square_p, rng_for, z_scores
 from tests.mutants.mutants import build, find

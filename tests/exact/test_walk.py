@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from bhmc import _kernels, _reference, _walk
-from bhmc.sampling import Chain
+from bhmc._sampling.sweep import Chain
+from bhmc.model.hdp import hyper_random_walk, reference
+from bhmc.model.hdp import kernels as _kernels
 from tests.exact import alarm
 from tests.exact.alarm import Z_LIMIT, rng_for
 from tests.exact.invariance import paired_z
@@ -32,19 +33,19 @@ def test_walk_leaves_the_joint_law_alone(priors, n_components):
 
 def _even_in_x(log_p, x, rng):
     """Without the factor x' / x."""
-    new = x * math.exp(_walk.STEP * rng.standard_normal())
+    new = x * math.exp(hyper_random_walk.STEP * rng.standard_normal())
     return new if -rng.standard_exponential() < log_p(new) - log_p(x) else x
 
 
 def _never_refused(log_p, x, rng):
-    new = x * math.exp(_walk.STEP * rng.standard_normal())
+    new = x * math.exp(hyper_random_walk.STEP * rng.standard_normal())
     return new if log_p(new) > -math.inf else x
 
 
 @pytest.mark.parametrize("step", [_even_in_x, _never_refused])
 def test_wrong_steps_are_rejected(step, monkeypatch):
     monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
-    monkeypatch.setattr(_walk, "walk_step", step)
+    monkeypatch.setattr(hyper_random_walk, "walk_step", step)
     assert _largest_z(2 * N_DRAWS) > Z_LIMIT
 
 
@@ -54,7 +55,9 @@ def test_a_walk_after_the_weights_is_rejected(monkeypatch):
         chain._engine.draw_weights_given_tables(chain._ws, chain._rates, chain._source)
         rates = chain._rates
         for _ in range(5):  # far enough from where it was for the weights to miss it
-            rates = _walk.walk_concentrations(chain._ws, rates, chain._priors, chain._rng)
+            rates = hyper_random_walk.walk_concentrations(
+                chain._ws, rates, chain._priors, chain._rng
+            )
         return rates
 
     monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
@@ -67,7 +70,7 @@ def test_both_engines_walk_alike(sampler):
     setting = Learned(PRIORS["uniform"], n=12, n_levels=2)
     state, X = setting.prior_draw(rng_for(82))
     ends = []
-    for engine in (_kernels, _reference):
+    for engine in (_kernels, reference):
         chain = setting.chain(state, X, sampler, rng_for(83), engine=engine, walk=True)
         for _ in range(5):
             chain.sweep()

@@ -7,7 +7,7 @@ or nearly so: where variances are inverse gamma, plain moments of x and theta ne
 import numpy as np
 
 import bhmc
-from bhmc.sampling import Chain, start_state
+from bhmc._sampling.sweep import Chain, start_state
 from tests.exact import geweke
 from tests.exact.alarm import N_BATCHES, rng_for, z_scores
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bhmc._tiles import tile_height
 from bhmc.likelihoods import full_gaussian as module
 from bhmc.likelihoods._protocol import slices
 from bhmc.likelihoods.full_gaussian import FullGaussian, FullGaussianFamily
+from bhmc.rows.local import tile_height
 from tests.exact.alarm import T_LIMIT, Z_LIMIT, rng_for, z_of
 from tests.exact.invariance import paired_z, with_family
 from tests.likelihoods.gaussian_cases import FULL_CASES, FullCase, outlier, total, unpacked

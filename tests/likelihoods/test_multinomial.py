@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
+from bhmc._sampling.sweep import Chain, start_state
 from bhmc.likelihoods import multinomial as module
 from bhmc.likelihoods.multinomial import Multinomial, MultinomialFamily
-from bhmc.sampling import Chain, start_state
 from tests.exact.alarm import Z_LIMIT, rng_for
 from tests.exact.invariance import with_family
 from tests.likelihoods.joint import (

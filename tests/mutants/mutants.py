@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bhmc import _kernels
+from bhmc.model.hdp import kernels as _kernels
 
 Edits = tuple[tuple[str, str], ...]
 
-_DECORATORS = re.compile(r"^from bhmc\._compile import (.+)$", re.MULTILINE)
+_DECORATORS = re.compile(r"^from bhmc\._compiled\.decorators import (.+)$", re.MULTILINE)
 
 
 class Mutant(NamedTuple):

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from bhmc._cli.errors import RefusedError, refusals
 from bhmc._cli.fit import reading_of
 from bhmc._cli.reproduce import make_job, run_experiment
-from bhmc._cli.tables import Table, check_fittable, read_table
+from bhmc._io.tables.read import Table, check_fittable, read_table
+from bhmc._validation.errors import RefusedError, refusals
 
 # Squares of larger numbers, and sums of these, are no longer finite.
 _LARGEST = 1e100

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from bhmc import BHMC
-from bhmc._cli.errors import OK, RefusedError, refusals
+from bhmc._cli.exit_codes import OK
 from bhmc._cli.folder import replace_file
 from bhmc._cli.output import print_json, say
 from bhmc._cli.results import csv_text
 from bhmc._cli.show import load_run
+from bhmc._validation.errors import RefusedError, refusals
 
 
 def export(options) -> int:

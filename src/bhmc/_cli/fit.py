@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from bhmc import BHMC, warmup
-from bhmc._cli.errors import INTERRUPTED, OK, RefusedError, refusals
+from bhmc._cli.exit_codes import INTERRUPTED, OK
 from bhmc._cli.folder import RunFolder, is_at_work, now, owner
 from bhmc._cli.output import counted, print_json, print_result, say, terminal_width
 from bhmc._cli.records import check_same_data, data_record, summary, versions
 from bhmc._cli.results import in_file, name_tree, short_text, write_results
 from bhmc._cli.show import count_draws
-from bhmc._cli.tables import Reading, Table, check_fittable, read_table
+from bhmc._io.tables.read import Reading, Table, check_fittable, read_table
+from bhmc._validation.errors import RefusedError, refusals
 
 # Options of the command and the parameters of BHMC they stand for.
 _PARAMETERS = {

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bhmc._cli.errors import RefusedError, reason_of
 from bhmc._cli.output import to_json
+from bhmc._validation.errors import RefusedError, reason_of
 
 FORMAT_VERSION = 1
 RECORD, MODEL, CHECKPOINT = "run.json", "model.bhmc", "checkpoint.bhmc"

@@ -8,9 +8,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from bhmc._cli.errors import INTERRUPTED, OK, REFUSED, UNEXPECTED, RefusedError
+from bhmc._cli.exit_codes import INTERRUPTED, OK, REFUSED, UNEXPECTED
 from bhmc._cli.output import mute_stdout
 from bhmc._cli.parser import build_parser
+from bhmc._validation.errors import RefusedError
 
 # Where each command is; imported only when it is asked for.
 _COMMANDS = {

@@ -1,6 +1,7 @@
 """Commands that need no run folder: `demo`, `prior` and `completion`."""
 
-from bhmc._cli.errors import OK, refusals
+from bhmc._cli.exit_codes import OK
+from bhmc._validation.errors import refusals
 
 
 def demo(options) -> int:

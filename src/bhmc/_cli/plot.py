@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from bhmc import BHMC
-from bhmc._cli.errors import RefusedError, refusals
 from bhmc._cli.export import put_in_place, said_where
 from bhmc._cli.show import load_run
+from bhmc._validation.errors import RefusedError, refusals
 
 _ENDINGS = ("png", "svg", "pdf", "jpg", "webp")
 

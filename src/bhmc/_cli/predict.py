@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from bhmc import BHMC
-from bhmc._cli.errors import OK, RefusedError, refusals
+from bhmc._cli.exit_codes import OK
 from bhmc._cli.export import put_in_place
 from bhmc._cli.fit import reading_of
 from bhmc._cli.output import counted, print_json, say
 from bhmc._cli.results import csv_text, in_file, path_text
 from bhmc._cli.show import load_run
-from bhmc._cli.tables import Reading, Table, read_table
+from bhmc._io.tables.read import Reading, Table, read_table
+from bhmc._validation.errors import RefusedError, refusals
 
 _COLUMNS = ("name", "leaf", "path", "component", "probability", "new_branch")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from bhmc import BHMC
-from bhmc._cli.errors import RefusedError, reason_of
-from bhmc._cli.tables import Reading, Table
+from bhmc._io.tables.read import Reading, Table
+from bhmc._validation.errors import RefusedError, reason_of
 from bhmc._version import __version__
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")

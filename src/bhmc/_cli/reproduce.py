@@ -9,10 +9,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from bhmc._cli.errors import INTERRUPTED, OK, RefusedError, reason_of, refusals
+from bhmc._cli.exit_codes import INTERRUPTED, OK
 from bhmc._cli.fit import terminable
 from bhmc._cli.output import print_json, say
-from bhmc._cli.tables import check_file
+from bhmc._io.tables.read import check_file
+from bhmc._validation.errors import RefusedError, reason_of, refusals
 
 
 def reproduce(options) -> int:

@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from bhmc import BHMC, Tree
-from bhmc._cli.errors import RefusedError, refusals
 from bhmc._cli.folder import ASSIGNMENTS, DRAWS, TREE, RunFolder
 from bhmc._cli.output import fitted
-from bhmc._cli.tables import Table
+from bhmc._io.tables.read import Table
+from bhmc._validation.errors import RefusedError, refusals
 
 # The most lines of a tree that are printed unasked.
 _SCREEN = 100

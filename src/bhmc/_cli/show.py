@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from bhmc import BHMC
-from bhmc._cli.errors import OK, RefusedError, refusals
+from bhmc._cli.exit_codes import OK
 from bhmc._cli.folder import RunFolder
 from bhmc._cli.output import counted, fitted, print_json, say, terminal_width
 from bhmc._cli.results import tree_text
+from bhmc._validation.errors import RefusedError, refusals
 
 
 def load_run(name: str) -> tuple[RunFolder, dict[str, Any], BHMC]:
@@ -76,7 +77,7 @@ def node_list(tree, options) -> list[dict[str, Any]]:
 
 def diagnose(options) -> int:
     """Print R-hat and effective sample sizes."""
-    from bhmc.diagnostics import diagnose as diagnosed
+    from bhmc.posterior.diagnostics import diagnose as diagnosed
 
     _, _, model = load_run(options.folder)
     diagnostics = diagnosed(model.draws_)

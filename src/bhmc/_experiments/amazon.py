@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._experiments.closing import describe_run
 from bhmc._experiments.compare import run_all, time_methods
 from bhmc._experiments.comparing import Entry, settings_used
+from bhmc._experiments.comparison_page import tell_comparison, tell_times
 from bhmc._experiments.figures import quiet_pyplot
 from bhmc._experiments.job import Job
 from bhmc._experiments.methods import METHODS
 from bhmc._experiments.page import Page
+from bhmc._experiments.run_details import describe_run
 from bhmc._experiments.settings import read_settings
 from bhmc._experiments.supplement import run_supplement
-from bhmc._experiments.telling import tell_comparison, tell_times
 from bhmc._experiments.texts import reduce_texts
 from bhmc.datasets import load_products
 from bhmc.plotting import plot_icicle

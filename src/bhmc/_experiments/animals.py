@@ -5,20 +5,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.decomposition import PCA
 
-from bhmc._experiments.closing import describe_run
 from bhmc._experiments.figures.grouped_tree import draw_grouped_tree
 from bhmc._experiments.figures.traces import TraceRow, draw_traces
 from bhmc._experiments.groups import Found, find_groups
 from bhmc._experiments.job import Job
-from bhmc._experiments.moving import count_moves
 from bhmc._experiments.page import Page
+from bhmc._experiments.run_details import describe_run
 from bhmc._experiments.settings import read_settings
 from bhmc._experiments.store import Outcome, digest_of
 from bhmc._experiments.supplement import run_supplement
 from bhmc._experiments.tables import Table
+from bhmc._experiments.tree_changes import count_moves
 from bhmc.datasets import load_animals
-from bhmc.diagnostics import diagnose
 from bhmc.plotting._text import percent
+from bhmc.posterior.diagnostics import diagnose
 from bhmc.tree import Tree
 
 NEEDS_DATA = "animals_33x102.csv: a name and 102 features of 0 and 1 in each of 33 lines"

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
-from bhmc._experiments.closing import describe_run
 from bhmc._experiments.comparing import (
     CONTROL,
     Entry,
@@ -16,11 +15,12 @@ from bhmc._experiments.comparing import (
     run_plans,
     settings_used,
 )
+from bhmc._experiments.comparison_page import tell_comparison, tell_times
 from bhmc._experiments.job import Job
 from bhmc._experiments.methods import METHODS
 from bhmc._experiments.page import Page
+from bhmc._experiments.run_details import describe_run
 from bhmc._experiments.settings import read_settings
-from bhmc._experiments.telling import tell_comparison, tell_times
 
 
 class Question(NamedTuple):

@@ -5,15 +5,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._experiments.closing import describe_run
 from bhmc._experiments.comparing import Entry, control_plan, run_plans
+from bhmc._experiments.comparison_page import tell_comparison
 from bhmc._experiments.figures import quiet_pyplot
 from bhmc._experiments.job import Job
 from bhmc._experiments.page import Page
+from bhmc._experiments.run_details import describe_run
 from bhmc._experiments.settings import read_settings
 from bhmc._experiments.store import digest_of
 from bhmc._experiments.supplement import run_supplement
-from bhmc._experiments.telling import tell_comparison
 from bhmc.datasets import load_fashion_mnist_sample
 from bhmc.plotting import plot_thumbnails
 from bhmc.preprocessing import OptimalThresholdPCA

@@ -15,10 +15,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from bhmc import warmup
-from bhmc._estimator import BHMC
+from bhmc._estimator.bhmc import BHMC
+from bhmc._experiments.listeners import Clock, WarmupBook
 from bhmc._experiments.settings import model_parameters
 from bhmc._experiments.store import Outcome, put
-from bhmc._experiments.watching import Clock, WarmupBook
 
 
 class Request(NamedTuple):
@@ -67,7 +67,7 @@ def run_bhmc(request: Request) -> Outcome:
         n_jobs = (os.cpu_count() or 1) if request.n_jobs < 0 else request.n_jobs
         clock = Clock(max(request.budget - watch.wall, 0.0), model.n_chains, n_jobs)
         listeners.append(clock)
-    model._listeners = listeners  # see bhmc._progress.listening
+    model._listeners = listeners  # see bhmc._estimator.progress.listening
     stopped = False
     try:
         with warnings.catch_warnings():  # pages say how far chains agree

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bhmc._saving.replacing import replacing
+from bhmc._io.atomic_write import replacing
 from bhmc._version import __version__
-from bhmc.draws import Draws
+from bhmc.posterior.draws import Draws
 from bhmc.tree import Tree
 
 PARTS = "parts"

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bhmc._experiments.closing import describe_run
 from bhmc._experiments.job import Job
 from bhmc._experiments.page import Page
+from bhmc._experiments.run_details import describe_run
 from bhmc._experiments.store import Outcome, digest_of
 from bhmc._experiments.tables import Table
 from bhmc.tree import Tree

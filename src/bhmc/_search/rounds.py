@@ -12,14 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._checks import check_whole, concentrations
-from bhmc._estimator import BHMC
+from bhmc._compiled.blas_threads import one_blas_thread
+from bhmc._estimator.bhmc import BHMC
+from bhmc._sampling.sweep import Chain, start_state
 from bhmc._search.settings import OF_THE_MODEL, draw_settings
-from bhmc._state import Hyper
-from bhmc._threads import one_blas_thread
+from bhmc._validation.parameters import check_whole
 from bhmc.likelihoods import Likelihood, by_name, kind_of, resolve
-from bhmc.predictive import log_predictive
-from bhmc.sampling import Chain, start_state
+from bhmc.model.hdp.setting import concentrations
+from bhmc.model.state import Hyper
+from bhmc.posterior.predictive import log_predictive
 
 # The round whose settings are the defaults of `BHMC`.
 DEFAULTS = 0

@@ -10,8 +10,6 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
-from bhmc._checks import check_n_jobs, check_positive, check_whole, seed_sequence
-from bhmc._data_checks import check_matrix
 from bhmc._search.book import Book, seed_in
 from bhmc._search.result import SearchResult
 from bhmc._search.rounds import (
@@ -24,6 +22,8 @@ from bhmc._search.rounds import (
     score,
 )
 from bhmc._search.settings import OF_THE_MODEL, check_priors
+from bhmc._validation.data import check_matrix
+from bhmc._validation.parameters import check_n_jobs, check_positive, check_whole, seed_sequence
 from bhmc.likelihoods import Likelihood, allows_sparse, choose
 
 # A fraction of the rows means at least so many, or all: a fifth of fewer says too little.

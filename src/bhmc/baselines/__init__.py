@@ -3,15 +3,20 @@
 import typing
 
 if typing.TYPE_CHECKING:
-    from bhmc.baselines._perch import Perch
-    from bhmc.baselines._pydt import PYDT
-    from bhmc.baselines._random import RandomTree
-    from bhmc.baselines._ward import Ward
+    from bhmc.baselines.perch.estimator import Perch
+    from bhmc.baselines.pydt.estimator import PYDT
+    from bhmc.baselines.random_tree import RandomTree
+    from bhmc.baselines.ward import Ward
 
 __all__ = ["PYDT", "Perch", "RandomTree", "Ward"]
 
 # Imported when first asked for, as in `bhmc` itself: who wants Ward need not load PYDT's kernels.
-_FILES = {"PYDT": "_pydt", "Perch": "_perch", "RandomTree": "_random", "Ward": "_ward"}
+_FILES = {
+    "PYDT": "pydt.estimator",
+    "Perch": "perch.estimator",
+    "RandomTree": "random_tree",
+    "Ward": "ward",
+}
 
 
 def __getattr__(name: str) -> typing.Any:

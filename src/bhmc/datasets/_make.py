@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from bhmc._checks import check_positive, check_whole, seed_sequence
+from bhmc._validation.parameters import check_positive, check_whole, seed_sequence
 
 # How much nearer than their parents siblings are: coarse levels are easier to see than fine ones.
 _SHRINK = 0.5

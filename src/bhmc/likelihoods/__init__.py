@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bhmc._frames import Columns
+from bhmc._validation.frames import Columns
 from bhmc.likelihoods._auto import choose, choose_by_column
 from bhmc.likelihoods._names import BY_NAME, by_name
 from bhmc.likelihoods._protocol import Family, Likelihood

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import sparse
 
-from bhmc._data_checks import DENSE
-from bhmc._frames import Columns
+from bhmc._validation.data import DENSE
+from bhmc._validation.frames import Columns
 from bhmc.likelihoods._kinds import of_one_kind
 from bhmc.likelihoods._names import by_name
 from bhmc.likelihoods._protocol import Floats, Likelihood, slices

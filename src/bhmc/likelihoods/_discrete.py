@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaln, gammaln
 
-from bhmc._checks import check_vector
-from bhmc._data_checks import WrongEntryError
+from bhmc._validation.data import WrongEntryError
+from bhmc._validation.parameters import check_vector
 from bhmc.likelihoods._protocol import (
     LARGEST_COPY,
     Family,

@@ -15,7 +15,7 @@ more than the table itself:
 
 import numpy as np
 
-from bhmc._checks import check_vector
+from bhmc._validation.parameters import check_vector
 from bhmc.likelihoods._protocol import Floats
 from bhmc.likelihoods._units import InUnits
 

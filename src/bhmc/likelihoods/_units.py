@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bhmc._checks import check_choice, check_positive_vector, check_vector
+from bhmc._validation.parameters import check_choice, check_positive_vector, check_vector
 from bhmc.likelihoods._protocol import Floats, Likelihood, column_scales, common_deviation
 
 

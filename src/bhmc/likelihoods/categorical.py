@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from bhmc._checks import check_whole
+from bhmc._validation.parameters import check_whole
 from bhmc.likelihoods._discrete import (
     check_entries,
     check_float32,

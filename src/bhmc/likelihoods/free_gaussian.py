@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import gammaln
 
-from bhmc._checks import check_positive
+from bhmc._validation.parameters import check_positive
 from bhmc.likelihoods._protocol import (
     LARGEST_COPY,
     Family,

@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.linalg import blas
 from scipy.special import gammaln, multigammaln
 
-from bhmc._checks import check_covariance, check_positive, check_vector
+from bhmc._validation.parameters import check_covariance, check_positive, check_vector
 from bhmc.likelihoods._protocol import (
     LARGEST_COPY,
     Family,

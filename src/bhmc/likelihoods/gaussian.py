@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
-from bhmc._checks import check_covariance, check_vector
+from bhmc._validation.parameters import check_covariance, check_vector
 from bhmc.likelihoods._protocol import LARGEST_COPY, Family, Floats, Likelihood, slices
 from bhmc.likelihoods.learned_noise import LearnedNoiseFamily
 from bhmc.priors import Prior

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv
 
-from bhmc._checks import check_covariance, check_vector
+from bhmc._validation.parameters import check_covariance, check_vector
 from bhmc.likelihoods._protocol import (
     LARGEST_COPY,
     Family,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from bhmc._checks import check_positive
+from bhmc._validation.parameters import check_positive
 from bhmc.likelihoods._discrete import (
     EXACT_BELOW,
     LARGEST_COUNT,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammainc, gammaincinv, gammaln
 
-from bhmc._checks import check_positive
+from bhmc._validation.parameters import check_positive
 from bhmc.likelihoods._protocol import (
     LARGEST_COPY,
     Family,

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._checks import check_whole
-from bhmc._convert.cuts import cut_into
+from bhmc._validation.parameters import check_whole
 from bhmc.tree import Tree
+from bhmc.tree.cuts import cut_into
 
 
 def cut_by_depth(tree: Tree, level: int) -> NDArray[np.int32]:

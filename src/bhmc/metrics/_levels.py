@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bhmc._checks import check_choice
+from bhmc._validation.parameters import check_choice
 from bhmc.datasets._paths import level_codes
 from bhmc.metrics._cuts import cut_by_depth, cut_matched
 from bhmc.metrics._flat import ami, ari, f_measure, nmi, purity

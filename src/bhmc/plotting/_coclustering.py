@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bhmc._checks import check_whole
 from bhmc._extras import import_matplotlib
-from bhmc.draws import Draws
+from bhmc._validation.parameters import check_whole
 from bhmc.plotting._canvas import axes_for, size_in_points
 from bhmc.plotting._colors import INK
 from bhmc.plotting._text import FONT_SIZE, PLAIN, item_names, width_of
-from bhmc.summary import check_level, coclustering, pairs_together
+from bhmc.posterior.draws import Draws
+from bhmc.posterior.summary import check_level, coclustering, pairs_together
 from bhmc.tree import Tree
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._checks import check_whole
+from bhmc._validation.parameters import check_whole
 from bhmc.plotting._colors import shown_components
 from bhmc.tree import Tree
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._checks import check_choice
 from bhmc._extras import import_matplotlib
+from bhmc._validation.parameters import check_choice
 from bhmc.plotting._canvas import axes_for, size_in_points
 from bhmc.plotting._collapse import Marks, collapse
 from bhmc.plotting._colors import REST, component_colors, ink_on, rgba, support_colors, tint

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bhmc._checks import check_whole
 from bhmc._extras import import_matplotlib
+from bhmc._validation.parameters import check_whole
 from bhmc.plotting._canvas import axes_for
 from bhmc.plotting._colors import INK, LINE, REST
 from bhmc.plotting._labels import rest_text

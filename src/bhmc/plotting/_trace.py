@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._checks import check_choice, check_whole
 from bhmc._extras import import_matplotlib
-from bhmc.draws import Draws
+from bhmc._validation.parameters import check_choice, check_whole
 from bhmc.plotting._canvas import grid_for
 from bhmc.plotting._colors import INK, PALETTE
 from bhmc.plotting._text import FONT_SIZE
+from bhmc.posterior.draws import Draws
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._checks import check_choice
 from bhmc._extras import import_matplotlib
+from bhmc._validation.parameters import check_choice
 from bhmc.plotting._canvas import axes_for, size_in_points
 from bhmc.plotting._collapse import Marks
 from bhmc.plotting._colors import INK, LINE, REST, component_colors, rgba, support_colors

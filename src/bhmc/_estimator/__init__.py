@@ -1,0 +1,1 @@
+"""`BHMC`: the scikit-learn estimator, its chains, their files and what a person sees of them."""

@@ -1,0 +1,423 @@
+"""`BHMC`: the scikit-learn face. Wiring and validation, no mathematics."""
+
+import os
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bhmc._compiled.blas_threads import one_blas_thread
+from bhmc._estimator.chain_run import Task, common_draws, run_chain
+from bhmc._estimator.checkpoint import SavedChain, check_checkpoint, describe_fit
+from bhmc._estimator.prediction import Prediction
+from bhmc._estimator.profiles import profiles
+from bhmc._estimator.progress import CallbackSupport, Interrupts, listening, with_callbacks
+from bhmc._io.archive import load_model, save_model
+from bhmc._sampling.sweep import PRECISIONS, check_sampler
+from bhmc._validation.data import WrongEntryError, check_matrix, column_names, row_names
+from bhmc._validation.frames import Columns, is_frame, read_frame
+from bhmc._validation.init import STARTS, check_init
+from bhmc._validation.parameters import check_choice, check_n_jobs, check_whole, seed_sequence
+from bhmc.likelihoods import (
+    Family,
+    Likelihood,
+    allows_sparse,
+    categorical_columns,
+    kind_of,
+    resolve,
+)
+from bhmc.model.hdp.setting import concentrations
+from bhmc.model.state import Hyper
+from bhmc.posterior.diagnostics import Diagnostics, diagnose, warn_if_not_converged
+from bhmc.posterior.draws import Draws
+from bhmc.posterior.recorder import (
+    Recorder,
+    WarmupTraces,
+    best_state,
+    collect,
+    collect_warmup,
+    kept_of,
+)
+from bhmc.posterior.retention import KEEPS, memory_sentence, plan
+from bhmc.posterior.summary import nearest_draw, node_support
+from bhmc.tree import Tree
+
+ESTIMATES = ("vi", "map")
+
+# Text of more values than this rather names its rows: "auto" does not take it for categories.
+_MOST_CATEGORIES = 100
+
+
+class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
+    """Bayesian hierarchical mixture clustering.
+
+    Infers a tree of clusters without being told how many there are. Every node of the tree is a
+    mixture over components shared by the whole tree; the posterior is sampled by Markov chain Monte
+    Carlo, and the draw nearest to all others is the point estimate.
+
+    Parameters
+    ----------
+    n_levels : int, default=3
+        L, the number of steps from the root to a leaf.
+    likelihood : str or object of bhmc.likelihoods, default="auto"
+        What a component looks like. "auto" takes "bernoulli" for a table of 0 and 1, "multinomial"
+        for counts of words (and whenever X is sparse), "spherical_gaussian" for numbers of one kind
+        (pixels, ratings, principal components) and "gaussian" for other numbers; in a frame it
+        chooses for every column, and takes "categorical" for text. A name takes its scales from the
+        data; an object such as `Gaussian(sigma2=0.5)` is used as it is. `likelihood_` says what was
+        used.
+    alpha : float, prior or "learn", default="learn"
+        How readily data open new branches. A number fixes it; one of `bhmc.priors` has it learned;
+        "learn" is `Gamma(2, 10)`: data say little about it, and few branches are easy to read.
+    gamma0 : float, prior or "learn", default="learn"
+        How many components the whole tree spreads over; "learn" is `Gamma(1, 1)`.
+    gamma : float, prior or "learn", default="learn"
+        How closely a node's mixture follows its parent's. Small values give pure nodes, and
+        without them there is no hierarchy to see: "learn" is `Gamma(2, 10)`.
+    hyper : {"exact", "paper"}, default="exact"
+        How the concentrations are learned. "exact" draws them in every sweep. "paper" does as the
+        paper: a Metropolis-Hastings walk during the warm-up, after which they, and what the
+        likelihood learns (its `sigma2`), stay where they are; "learn" then means the paper's
+        priors, `Gamma(3, 1)`, `Gamma(3.5, 1)` and `Uniform(0, 1.5)`. Its sigma2 ~ U(0, 0.1) is
+        `likelihood=Gaussian(sigma2=bhmc.priors.Uniform(0, 0.1))`.
+    fixed_components : int, optional
+        Use the finite form of the model with exactly this many components (`Hyper.n_components`;
+        scikit-learn has its own use for that name in an estimator).
+    sampler : {"gibbs", "mh", "paper"}, default="gibbs"
+        "gibbs" and "mh" are exact; "paper" is the published algorithm to the letter, which is not.
+    init : {"prior", "single", "singletons", "kmeans", "ward"} or array, default="kmeans"
+        Where chains start; after enough sweeps it makes no difference. "prior" draws tree and
+        components from the prior. "single" puts all rows into one leaf and component, "singletons"
+        each into its own. "kmeans" and "ward" start from more groups than one expects, in nested
+        levels, other ones in every chain. An array of labels (n,) or (n, m), coarse to fine, gives
+        the nodes of the first m levels; its finest labels are the components, in every chain.
+    n_warmup : int, default=200
+        Sweeps thrown away at the start of each chain.
+    n_draws : int, default=300
+        Draws kept of each chain.
+    thin : int, default=1
+        Sweeps from one kept draw to the next.
+    n_chains : int, default=2
+        Independent chains, each with a seed spawned from `random_state`.
+    n_jobs : int, optional
+        Chains run at the same time: threads, or processes within
+        `joblib.parallel_config("loky")`. The answer does not depend on it.
+    precision : {"float64", "float32"}, default="float64"
+        Type of the likelihood tables. "float32" makes their log likelihoods less exact, by at most
+        about 1e-3; data far wider than the noise are refused. What it gains is in docs/cost.md.
+    estimate : {"vi", "map"}, default="vi"
+        Which draw is the point estimate: "vi" the one nearest to all others, by the expected
+        variation of information of components and levels; "map" the most likely one, as in the
+        paper, which is an extreme rather than a typical draw.
+    keep : {"auto", "paths", "summary"}, default="auto"
+        Whether the tree and the components of all draws are kept ("paths": chains x draws x rows x
+        4 bytes), or only those of draws evenly spaced, within 32 MB ("summary"). "auto" keeps all
+        that take up to 256 MB.
+    checkpoint : path, optional
+        Chains are saved now and then in files of this name with `.0`, `.1`, ... after it, and a
+        later fit with the same settings and data, or more draws, goes on from them.
+    progress : bool, default=False
+        Show a bar of sweeps, time left, log joint, nodes and components, on a terminal or in a
+        notebook.
+    random_state : int, SeedSequence, Generator or RandomState, optional
+        Seed of everything.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The point estimate (see `estimate`), with the support of its nodes: the share of the kept
+        draws that have a node of exactly the same rows.
+    labels_ : (n,) array
+        Leaf of each row in the point estimate, 0..n_leaves-1.
+    paths_ : (n, n_levels + 1) array
+        Node ids of each row's path in `tree_`, root first.
+    component_labels_ : (n,) array
+        Mixture component of each row in the point estimate.
+    draws_ : Draws
+        Numbers of every draw, (chain, draw), and the partitions that were kept.
+    diagnostics_ : Diagnostics
+        Whether chains agree, number by number; `print(model.diagnostics_)`. A fit that has not
+        converged says so in a `ConvergenceWarning`.
+    interrupted_ : bool
+        Whether Ctrl-C (or a callback) ended the chains before all draws were made.
+    warmup_traces_ : WarmupTraces
+        With `hyper="paper"` only: `alpha`, `gamma0`, `gamma`, (chain, sweep), and `shared`, (chain,
+        sweep, number), of every sweep of the warm-up, where they were learned.
+    likelihood_ : object of bhmc.likelihoods
+        The family that was fitted; `likelihood_.describe()` says in one line which columns have
+        which family.
+    categories_ : dict
+        The categories of every column of text, in the order of their codes, by the column's name
+        (its number where it has none). Empty where X was no frame.
+    item_names_ : (n,) array
+        Names of the rows, where X was a frame with an index of text.
+    n_features_in_ : int
+        Columns seen in `fit`.
+    feature_names_in_ : (n_features_in_,) array
+        Their names, where X had string column names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bhmc import BHMC
+    >>> X = np.array([-3.2, -3.1, -3.0, -2.9, -2.8, 2.8, 2.9, 3.0, 3.1, 3.2])[:, None]
+    >>> model = BHMC(n_levels=1, random_state=0).fit(X)
+    >>> model.component_labels_
+    array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1], dtype=int32)
+    """
+
+    def __init__(
+        self,
+        n_levels=3,
+        *,
+        likelihood="auto",
+        alpha="learn",
+        gamma0="learn",
+        gamma="learn",
+        hyper="exact",
+        fixed_components=None,
+        sampler="gibbs",
+        init="kmeans",
+        n_warmup=200,
+        n_draws=300,
+        thin=1,
+        n_chains=2,
+        n_jobs=None,
+        precision="float64",
+        estimate="vi",
+        keep="auto",
+        checkpoint=None,
+        progress=False,
+        random_state=None,
+    ):
+        self.n_levels = n_levels
+        self.likelihood = likelihood
+        self.alpha = alpha
+        self.gamma0 = gamma0
+        self.gamma = gamma
+        self.hyper = hyper
+        self.fixed_components = fixed_components
+        self.sampler = sampler
+        self.init = init
+        self.n_warmup = n_warmup
+        self.n_draws = n_draws
+        self.thin = thin
+        self.n_chains = n_chains
+        self.n_jobs = n_jobs
+        self.precision = precision
+        self.estimate = estimate
+        self.keep = keep
+        self.checkpoint = checkpoint
+        self.progress = progress
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X, y=None) -> "BHMC":
+        """Sample the posterior of the hierarchy of the rows of X.
+
+        Ctrl-C stops the chains: what they have drawn so far is the fit, and `interrupted_` is True;
+        before the first draw, KeyboardInterrupt is raised as ever.
+
+        Parameters
+        ----------
+        X : (n, d) array or frame
+            Data, at least two rows. A frame of pandas or polars may have columns of text where the
+            likelihood is "auto", "categorical" or a `Product` with a categorical part. An index of
+            text names the rows.
+        y : ignored
+            There for scikit-learn's conventions.
+        """
+        hyper = self._check_parameters()
+        data, columns = self._check_data(X)
+        init = check_init(
+            self.init,
+            n_rows=data.shape[0],
+            n_levels=self.n_levels,
+            n_components=self.fixed_components,
+        )
+        with one_blas_thread():  # the last digits of products depend on the number of threads
+            likelihood = resolve(self.likelihood, data, columns)
+            family = _prepared(likelihood, data, columns)
+        family.check_precision(self.precision)
+        task = self._task(family, hyper, init)
+        recorders = self._run_chains(task, data)
+        kept = common_draws(recorders)
+        if not kept:
+            raise KeyboardInterrupt
+        # Nothing fitted is set before this: a refusal leaves the estimator as it was.
+        validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
+        self.interrupted_ = any(len(one.rows) < self.n_draws for one in recorders)
+        self.likelihood_ = likelihood
+        self.categories_ = {
+            columns.names[j] if columns.names else j: labels
+            for j, labels in (columns.categories or {}).items()
+        }
+        if self.hyper == "paper":
+            self.warmup_traces_: WarmupTraces = collect_warmup(kept)
+        self.draws_: Draws = collect(kept)
+        names = row_names(X)
+        self.__dict__.pop("item_names_", None)  # of an earlier fit
+        if names is not None:
+            self.item_names_ = names
+        self.tree_: Tree = self._estimate(kept, data, columns, names)
+        self.paths_ = self.tree_.paths
+        self.component_labels_ = self.tree_.components
+        self.labels_ = self.tree_.labels_at(self.tree_.n_levels)
+        warn_if_not_converged(self.diagnostics_, stacklevel=3)
+        return self
+
+    @property
+    def diagnostics_(self) -> Diagnostics:
+        """R-hat and effective draws of every label-free number in `draws_`, and what they say."""
+        check_is_fitted(self, "draws_")
+        return diagnose(self.draws_)
+
+    def labels_at(self, level: int) -> NDArray[np.int32]:
+        """(n,) node of each row at `level` of the point estimate, numbered from 0 in that level.
+
+        Level 0 is the root (all zeros), level `n_levels` the leaves (equal to `labels_`).
+        """
+        check_is_fitted(self)
+        return self.tree_.labels_at(level)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Save parameters and fit in one file, whole or not at all (docs/file-format.md).
+
+        The data are not in it. A likelihood of your own cannot be saved: a file holds no code.
+        """
+        save_model(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> "BHMC":
+        """The model of a file that `save` wrote. Nothing in the file is executed."""
+        return load_model(path, cls)
+
+    def _task(self, family: Family, hyper: Hyper, init) -> Task:
+        """What the chains are to do."""
+        return Task(
+            family=family,
+            hyper=hyper,
+            n_levels=self.n_levels,
+            sampler=self.sampler,
+            init=init,
+            n_warmup=self.n_warmup,
+            n_draws=self.n_draws,
+            thin=self.thin,
+            precision=self.precision,
+            as_paper=self.hyper == "paper",
+            plan=plan(
+                self.keep,
+                n_rows=family.n_rows,
+                n_draws=self.n_draws,
+                n_chains=self.n_chains,
+                best=self.estimate == "map",
+            ),
+        )
+
+    def _run_chains(self, task: Task, data) -> list[Recorder]:
+        """All chains, one after another or at the same time."""
+        seeds = seed_sequence(self.random_state).spawn(self.n_chains)
+        saved: list[SavedChain | None] = [None] * self.n_chains
+        if self.checkpoint is not None:
+            fit = describe_fit(self.get_params(), data)
+            chains = range(self.n_chains)
+            saved = [SavedChain(self.checkpoint, number, fit, task.plan) for number in chains]
+        memory = memory_sentence(self.keep, task.family.n_rows, self.n_draws, self.n_chains)
+        with Interrupts() as interrupts, listening(self, task.n_sweeps, memory) as listeners:
+            return list(
+                Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                    delayed(run_chain)(task, seed, number, interrupts, listeners, saved[number])
+                    for number, seed in enumerate(seeds)
+                )
+            )
+
+    def _estimate(self, recorders: list[Recorder], X, columns: Columns, names) -> Tree:
+        """The point estimate as a tree that knows its support and what its components look like."""
+        partitions = self.draws_.partitions
+        if self.estimate == "map":
+            state = best_state(recorders)
+        else:
+            wholes, _ = kept_of([one.wholes for one in recorders])
+            candidates = [whole.partition for whole in wholes]
+            chosen, _ = nearest_draw(candidates, partitions, self.n_levels)
+            state = wholes[chosen].state(self.n_levels)
+        tree = Tree.from_state(state)
+        looks = profiles(X, tree.components, tree.n_components, columns)
+        return replace(
+            tree,
+            support=node_support(tree.paths, partitions, tree.n_nodes),
+            names=names,
+            feature_names=looks.names,
+            component_means=looks.component_means,
+            feature_means=looks.means,
+            feature_scales=looks.scales,
+        )
+
+    def _check_parameters(self) -> Hyper:
+        """Refuse a bad parameter before any work is done."""
+        check_whole(self.n_levels, "n_levels", 1)
+        check_whole(self.n_warmup, "n_warmup", 0)
+        for name in ("n_draws", "thin", "n_chains"):
+            check_whole(getattr(self, name), name, 1)
+        check_n_jobs(self.n_jobs)
+        if self.hyper == "paper" and self.n_warmup == 0:
+            raise ValueError(
+                "hyper='paper' learns during the warm-up only: n_warmup must be at least 1, got 0."
+            )
+        hyper = concentrations(
+            alpha=self.alpha,
+            gamma0=self.gamma0,
+            gamma=self.gamma,
+            fixed_components=self.fixed_components,
+            hyper=self.hyper,
+        )
+        check_sampler(self.sampler, hyper)
+        check_choice(self.precision, "precision", PRECISIONS)
+        check_choice(self.estimate, "estimate", ESTIMATES)
+        check_choice(self.keep, "keep", KEEPS)
+        if self.checkpoint is not None:
+            check_checkpoint(self.checkpoint)
+        if isinstance(self.init, str):
+            check_choice(self.init, "init", STARTS)
+        kind_of(self.likelihood)
+        return hyper
+
+    def _check_data(self, X):
+        """X as a float64 matrix of at least two rows and one column, as the likelihood allows; and
+        what is known of its columns.
+        """
+        kind, values, columns = kind_of(self.likelihood), X, Columns(column_names(X))
+        if is_frame(X):
+            coded = categorical_columns(self.likelihood, X.shape[1], columns.names)
+            if coded is not None:
+                most = _MOST_CATEGORIES if self.likelihood == "auto" else None
+                values, columns = read_frame(X, coded, most)
+        matrix = check_matrix(
+            values,
+            least_rows=2,
+            allow_missing=kind.allows_missing,
+            allow_sparse=allows_sparse(self.likelihood),
+            names=columns.names,
+        )
+        return matrix, columns
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        try:
+            kind = kind_of(self.likelihood)
+        except (TypeError, ValueError):  # `fit` says what is wrong with it
+            return tags
+        tags.input_tags.allow_nan = kind.allows_missing
+        tags.input_tags.sparse = kind.allows_sparse
+        return tags
+
+
+def _prepared(likelihood: Likelihood, X, columns: Columns) -> Family:
+    """The family bound to X; a wrong entry is said with its column's name."""
+    try:
+        return likelihood.prepare(X)
+    except WrongEntryError as error:
+        raise error.within(range(X.shape[1]), columns.names) from None

@@ -1,0 +1,253 @@
+"""`Prediction`: what a fitted `BHMC` says of rows it has not seen. Wiring, no mathematics."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bhmc._compiled.blas_threads import one_blas_thread
+from bhmc._extras import import_pandas
+from bhmc._validation.data import WrongEntryError, check_matrix
+from bhmc._validation.frames import is_frame, read_new_rows
+from bhmc._validation.parameters import check_whole, seed_sequence
+from bhmc.likelihoods import Family, Likelihood
+from bhmc.model.state import paths_to
+from bhmc.posterior.draws import Draws, Mixture
+from bhmc.posterior.predictive import (
+    Level,
+    at_level,
+    component_weights,
+    log_density,
+    log_tables,
+    node_probabilities,
+    responsibilities,
+    sample_rows,
+)
+from bhmc.tree import Tree
+
+
+class Prediction(TransformerMixin):
+    """The methods of `BHMC` for rows that need not be those of the fit.
+
+    Nothing here is random but `sample`. `predict`, `predict_path`, `predict_proba`, `transform` and
+    `predict_component` hold to one tree, the point estimate; `score_samples`, `score` and `sample`
+    average over kept draws.
+
+    A row's answer does not depend on the rows it comes with, but for rounding: matrix products of
+    another height may differ in their last digits, about 1e-16 of a log likelihood. Of nodes and
+    components of equal probability the one of the lowest number is taken.
+    """
+
+    # Set by `fit`.
+    tree_: Tree
+    draws_: Draws
+    likelihood_: Likelihood
+    categories_: dict[Any, list]
+    n_features_in_: int
+
+    def predict(self, X, level: int | None = None) -> NDArray[np.int32]:
+        """The most probable node of each row at a level: the argmax of `predict_proba`.
+
+        On the rows of the fit this need not be `labels_`, which are one draw of all rows together:
+        a path is only weakly tied to its row. Here every row is asked on its own, and rows that
+        are alike get the same answer.
+
+        Parameters
+        ----------
+        X : (n, d) array or frame
+            Rows with the columns of the fit. In a column of text a category that fit did not see is
+            taken for a missing entry, with a warning.
+        level : int, optional
+            0 is the root; the leaves where not given.
+
+        Returns
+        -------
+        (n,) array
+            Nodes numbered from 0 within the level, as in `labels_at`.
+        """
+        with one_blas_thread():
+            family, found = self._at_level(X, level)
+            labels = np.empty(family.n_rows, dtype=np.int32)
+            for rows, log_f in log_tables(family, self.tree_.theta, width=len(found.share)):
+                labels[rows] = node_probabilities(log_f, found)[0].argmax(axis=1)
+        return labels
+
+    def predict_path(self, X) -> NDArray[np.int32]:
+        """(n, n_levels + 1) node ids of `tree_`, root first: the path of the most probable leaf.
+
+        A node above it need not be the most probable one of its level, which may owe that to many
+        leaves.
+        """
+        leaf, tree = self.predict(X), self.tree_
+        first_leaf = np.searchsorted(tree.levels, tree.n_levels)
+        return paths_to(leaf + first_leaf, tree.parents, tree.n_levels)
+
+    def predict_proba(self, X, level: int | None = None, *, return_new: bool = False):
+        """Probability of each node of a level, given that the row joins one that exists.
+
+        p(z | x) is proportional to the probability that the row's walk down the tree, by the nested
+        Chinese restaurant process, passes through z, times the density of x under the mixture of
+        what it may meet at z and below: S_z(x) = sum_k beta_zk f(x; theta_k) + beta*_z f*(x) at a
+        leaf, and at a new branch below an inner node z the same with z's own weights, the mean of
+        those that it would have.
+
+        Parameters
+        ----------
+        X : (n, d) array or frame
+            Rows with the columns of the fit, as in `predict`.
+        level : int, optional
+            0 is the root; the leaves where not given.
+        return_new : bool, default=False
+            Return how probable a new branch is, too.
+
+        Returns
+        -------
+        probabilities : (n, nodes of the level) array
+            Rows sum to 1.
+        new : (n,) array
+            Only with `return_new`: the probability that the row's path leaves the known tree before
+            it reaches a node of this level.
+        """
+        with one_blas_thread():
+            family, found = self._at_level(X, level)
+            known, new = np.empty((family.n_rows, len(found.share))), np.empty(family.n_rows)
+            for rows, log_f in log_tables(family, self.tree_.theta, width=len(found.share)):
+                known[rows], new[rows] = node_probabilities(log_f, found)
+        return (known, new) if return_new else known
+
+    def transform(self, X) -> NDArray[np.float64]:
+        """Responsibilities: how probable each component of the tree is for each row.
+
+        p(k | x) is proportional to w_k f(x; theta_k), with w_k the probability of component k for
+        the next row before it is seen. A component not seen before is left out.
+
+        Returns
+        -------
+        (n, n_components) array
+            Rows sum to 1. Columns are the components of `component_labels_`.
+        """
+        return self._responsibilities(X)
+
+    def predict_component(self, X) -> NDArray[np.int32]:
+        """(n,) the most probable component of each row: the argmax of `transform`."""
+        return self._responsibilities(X).argmax(axis=1).astype(np.int32)
+
+    def get_feature_names_out(self, input_features=None) -> NDArray[np.object_]:
+        """Names of the columns of `transform`: component0, component1, ..."""
+        check_is_fitted(self)
+        names = [f"component{k}" for k in range(self.tree_.n_components)]
+        return np.array(names, dtype=object)
+
+    def score_samples(self, X) -> NDArray[np.float64]:
+        """(n,) log density of each row: log of the mean over kept draws of p(x | draw).
+
+        Missing entries take no part: a row with some has the density of those it has. Counts of the
+        multinomial family have their probability given their total.
+        """
+        with one_blas_thread():
+            family = self._family(self._check_new(X))
+            return log_density(self._mixtures(), family)
+
+    def score(self, X, y=None) -> float:
+        """The mean of `score_samples`."""
+        return float(np.mean(self.score_samples(X)))
+
+    def sample(self, n_samples: int = 1, random_state=None):
+        """New rows from the posterior predictive distribution.
+
+        Each row has a kept draw of its own, chosen at random, a component by that draw's weights
+        (one not seen before, too), and data of that component.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many.
+        random_state : int, SeedSequence, Generator or RandomState, optional
+            Seed; that of the fit is not used.
+
+        Returns
+        -------
+        (n_samples, d) array or frame
+            Columns in their order. Where the fit saw columns of text it is a frame of pandas with
+            that text; else an array. Rows of counts (multinomial) have `likelihood_.n_trials`
+            counts each, the median of the fit where the family was given by name.
+        """
+        check_is_fitted(self)
+        n_samples = check_whole(n_samples, "n_samples", 1)
+        rng = np.random.default_rng(seed_sequence(random_state))
+        X = sample_rows(self._mixtures(), self.likelihood_, n_samples, self.n_features_in_, rng)
+        return self._with_text(X) if self.categories_ else X
+
+    def _at_level(self, X, level: int | None) -> tuple[Family, Level]:
+        """The family bound to X with the estimate's shared numbers, and a level of the estimate."""
+        matrix, deepest = self._check_new(X), self.tree_.n_levels
+        level = deepest if level is None else check_whole(level, "level", 0)
+        if level > deepest:
+            raise ValueError(f"level must be at most {deepest}, got {level}.")
+        return self._family(matrix).at(self.tree_.shared), at_level(self.tree_, level)
+
+    def _responsibilities(self, X) -> NDArray[np.float64]:
+        """What `transform` returns, as an array whatever `set_output` asks for."""
+        matrix, tree = self._check_new(X), self.tree_
+        with one_blas_thread():
+            family, weights = self._family(matrix).at(tree.shared), component_weights(tree)
+            found = np.empty((family.n_rows, tree.n_components))
+            for rows, log_f in log_tables(family, tree.theta):
+                found[rows] = responsibilities(log_f, weights)
+        return found
+
+    def _mixtures(self) -> tuple[Mixture, ...]:
+        """The mixtures of the kept draws."""
+        if not self.draws_.mixtures:
+            raise ValueError(
+                "densities and new rows need the mixtures of draws, and none was kept."
+            )
+        return self.draws_.mixtures
+
+    def _family(self, matrix) -> Family:
+        """The family bound to checked rows; a wrong entry is said with its column's name."""
+        try:
+            return self.likelihood_.prepare(matrix)
+        except WrongEntryError as error:
+            raise error.within(range(matrix.shape[1]), self._column_names()) from None
+
+    def _check_new(self, X) -> Any:
+        """X as a float64 matrix of at least one row, with the columns of the fit."""
+        check_is_fitted(self)
+        values = X
+        if is_frame(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            values = read_new_rows(X, self._coded_columns())
+        matrix = check_matrix(
+            values,
+            allow_missing=self.likelihood_.allows_missing,
+            allow_sparse=self.likelihood_.allows_sparse,
+            names=self._column_names(),
+        )
+        if not is_frame(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+        return matrix
+
+    def _column_names(self) -> list[str] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else list(names)
+
+    def _coded_columns(self) -> dict[int, list]:
+        """The categories that fit saw, by the number of their column."""
+        names = self._column_names()
+        return {
+            names.index(key) if names else key: labels for key, labels in self.categories_.items()
+        }
+
+    def _with_text(self, X: NDArray[np.float64]) -> Any:
+        """Rows as a frame, with categories in place of their codes."""
+        pandas = import_pandas("sample, where the fit saw text,")
+        columns: dict[Any, Any] = dict(enumerate(X.T))
+        for j, labels in self._coded_columns().items():
+            columns[j] = pandas.Categorical.from_codes(X[:, j].astype(int), labels)
+        frame = pandas.DataFrame(columns)
+        return (
+            frame if self._column_names() is None else frame.set_axis(self._column_names(), axis=1)
+        )

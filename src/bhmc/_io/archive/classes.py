@@ -1,0 +1,63 @@
+"""The classes that a file may hold, by name. A file names a class of this table or is refused.
+
+That is why reading a file runs no code but the checks of these classes, and why likelihoods that
+users write cannot be saved. All are dataclasses or named tuples: their fields are their contents.
+"""
+
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any
+
+from bhmc import likelihoods, priors
+from bhmc.likelihoods.adaptive_gaussian import SettledGaussian
+from bhmc.model.state import Hyper, Info, State
+from bhmc.posterior.draws import Draws, Mixture, Partition
+from bhmc.posterior.recorder import WarmupTraces
+from bhmc.tree import Tree
+
+_PRIORS = (priors.Gamma, priors.Uniform, priors.Beta, priors.InverseGamma)
+_LIKELIHOODS = (
+    likelihoods.AdaptiveGaussian,
+    likelihoods.Bernoulli,
+    likelihoods.Categorical,
+    likelihoods.FreeGaussian,
+    likelihoods.FullGaussian,
+    likelihoods.Gaussian,
+    likelihoods.Multinomial,
+    likelihoods.Poisson,
+    likelihoods.Product,
+    likelihoods.SharedGaussian,
+    SettledGaussian,
+)
+_OTHERS = (Tree, Draws, Partition, Mixture, State, Hyper, Info, WarmupTraces)
+
+# A name stays as it is for ever: files hold it. A class may move to another room.
+CLASSES: dict[str, type] = {
+    **{cls.__name__: cls for cls in _OTHERS},
+    **{f"priors.{cls.__name__}": cls for cls in _PRIORS},
+    **{f"likelihoods.{cls.__name__}": cls for cls in _LIKELIHOODS},
+}
+NAMES: dict[type, str] = {cls: name for name, cls in CLASSES.items()}
+
+
+def contents(value: Any) -> dict[str, Any]:
+    """The fields of an object of one of these classes, by name."""
+    return {name: getattr(value, name) for name in field_names(type(value))}
+
+
+def field_names(cls: type) -> list[str]:
+    """Names of the fields, in order."""
+    if is_dataclass(cls):
+        return [field.name for field in fields(cls) if field.init]
+    return list(cls._fields)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def required_names(cls: type) -> list[str]:
+    """Names of the fields that have no default: a file must have them."""
+    if is_dataclass(cls):
+        return [
+            field.name
+            for field in fields(cls)
+            if field.init and field.default is MISSING and field.default_factory is MISSING
+        ]
+    defaults = cls._field_defaults  # pyright: ignore[reportAttributeAccessIssue]
+    return [name for name in field_names(cls) if name not in defaults]

@@ -1,0 +1,131 @@
+"""Values from a JSON tree and arrays: the way back of `encoding`."""
+
+import math
+import pathlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bhmc._io.archive.classes import CLASSES, field_names, required_names
+from bhmc._io.archive.errors import FileFormatError, in_a_sentence
+from bhmc._io.archive.fitting import check_fit
+from bhmc._io.archive.generators import GENERATORS, generator_of
+from bhmc._io.archive.packing import unpacked
+from bhmc._version import __version__
+
+_SEQUENCES = {"list": list, "tuple": tuple}
+_GENERATOR_NAMES = {cls.__name__ for cls in GENERATORS}
+
+
+def decode(tree: Any, arrays: dict[str, NDArray]) -> Any:
+    """The value; FileFormatError says what is wrong where it is none. Arrays are not copied."""
+    with in_a_sentence("its contents do not fit together"):
+        return _Decoder(arrays).decode(tree)
+
+
+class _Decoder:
+    def __init__(self, arrays: dict[str, NDArray]):
+        self._arrays = arrays
+        # What came before and may come again: the same array, as it was when it was saved.
+        self._object_arrays: list[NDArray] = []
+
+    def decode(self, tree: Any) -> Any:
+        if isinstance(tree, list):
+            return [self.decode(item) for item in tree]
+        if not isinstance(tree, dict):
+            return tree
+        if "$type" not in tree:
+            return {name: self.decode(item) for name, item in tree.items()}
+        return self._typed(tree["$type"], {k: v for k, v in tree.items() if k != "$type"})
+
+    def _typed(self, name: Any, tree: dict[str, Any]) -> Any:
+        match name:
+            case "int":
+                return int(tree["hex"], 16)
+            case "float":
+                return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[tree["text"]]
+            case "tuple":
+                return tuple(self.decode(tree["items"]))
+            case "dict":
+                return {self.decode(key): self.decode(item) for key, item in tree["items"]}
+            case "path":
+                return pathlib.Path(tree["text"])
+            case "scalar":
+                return _scalar(tree["dtype"], self.decode(tree["value"]))
+            case "array":
+                return _marked(self._entry(tree["entry"]), tree)
+            case "object_array":
+                self._object_arrays.append(_marked(self._object_array(tree), tree))
+                return self._object_arrays[-1]
+            case "same_object_array":
+                return self._object_arrays[tree["number"]]
+            case "arrays":
+                return _SEQUENCES[tree["sequence"]](self._unpacked(tree))
+            case "objects":
+                return self._objects_of(tree)
+        fields = {field: self.decode(item) for field, item in tree.items()}
+        if name in _GENERATOR_NAMES:
+            return generator_of(name, fields)
+        return _object(_class(name), fields)
+
+    def _entry(self, name: str) -> NDArray:
+        if name not in self._arrays:
+            raise FileFormatError(f"the array {name!r} is missing.")
+        return self._arrays[name]
+
+    def _object_array(self, tree: dict[str, Any]) -> NDArray:
+        array = np.empty(math.prod(tree["shape"]), dtype=object)
+        items = self.decode(tree["items"])
+        if len(items) != len(array):
+            raise FileFormatError("an array of objects has more or fewer items than its shape.")
+        for i, item in enumerate(items):  # one by one, or NumPy would look into lists
+            array[i] = item
+        return array.reshape(tree["shape"])
+
+    def _unpacked(self, tree: dict[str, Any]) -> list[NDArray]:
+        groups = [(_marked(self._entry(flags["entry"]), flags), flags) for flags in tree["groups"]]
+        return unpacked(self.decode(tree["shapes"]), self.decode(tree.get("member_of")), groups)
+
+    def _objects_of(self, tree: dict[str, Any]) -> Any:
+        cls, fields = _class(tree["class"]), self.decode(tree["fields"])
+        rows = zip(*fields.values(), strict=True)
+        objects = [_object(cls, dict(zip(fields, row, strict=True))) for row in rows]
+        return _SEQUENCES[tree["sequence"]](objects)
+
+
+def _class(name: Any) -> type:
+    if name not in CLASSES:
+        raise FileFormatError(
+            f"it holds a {name!r}, which bhmc {__version__} does not know: upgrade bhmc, if a "
+            "newer one wrote the file."
+        )
+    return CLASSES[name]
+
+
+def _object(cls: type, fields: dict[str, Any]) -> Any:
+    """Fields that were added since the file was written take their defaults."""
+    for name in required_names(cls):
+        if name not in fields:
+            raise FileFormatError(f"a {cls.__name__} in it has no {name}.")
+    for name in fields:
+        if name not in field_names(cls):
+            raise FileFormatError(
+                f"a {cls.__name__} in it has a {name}, which bhmc {__version__} does not know: "
+                "upgrade bhmc, if a newer one wrote the file."
+            )
+    check_fit(cls, fields)
+    return cls(**fields)
+
+
+def _marked(array: NDArray, flags: dict[str, Any]) -> NDArray:
+    if flags.get("readonly"):
+        array.flags.writeable = False
+    return array
+
+
+def _scalar(name: str, value: Any) -> Any:
+    dtype = np.dtype(name)
+    if dtype.kind not in "biufcU":
+        raise FileFormatError(f"a single number of type {name!r} cannot be read.")
+    return dtype.type(complex(*value) if dtype.kind == "c" else value)

@@ -1,0 +1,142 @@
+"""The header of a file: what it holds, who wrote it, in which version of the format."""
+
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from platform import python_version
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from bhmc._io.archive.archive import Archive, opened, write_archive
+from bhmc._io.archive.decoding import decode
+from bhmc._io.archive.encoding import encode
+from bhmc._io.archive.errors import FileFormatError, in_a_sentence
+from bhmc._version import __version__
+from bhmc.posterior.draws import Draws
+from bhmc.tree import Tree
+
+FORMAT = "bhmc"
+FORMAT_VERSION = 1
+
+# What a file may hold, and what its value must be.
+_KINDS: dict[str, type] = {"model": dict, "draws": Draws, "tree": Tree, "checkpoint": object}
+_IN_WORDS = {"model": "a model", "draws": "draws", "tree": "a tree", "checkpoint": "a checkpoint"}
+
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
+
+# A longer sentence about a file is cut.
+_MOST_LETTERS = 300
+
+
+class Contents(NamedTuple):
+    """What a file holds before it is decoded; an upgrade takes and returns this."""
+
+    kind: str
+    value: Any
+    """The JSON tree of the header."""
+    arrays: dict[str, NDArray]
+
+
+# For each older version of the format the step to the next one.
+UPGRADES: dict[int, Callable[[Contents], Contents]] = {}
+
+
+def write(path: str | os.PathLike, kind: str, value: Any) -> None:
+    """Save a value in one file, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path
+        A file there is replaced in one step once the new one is on the disk.
+    kind : {"model", "draws", "tree", "checkpoint"}
+        What the file is for; `read` can ask for it.
+    value : object
+        None, truths, numbers, text, lists, tuples, dicts, NumPy arrays and numbers, random
+        generators, and the objects of bhmc. TypeError for anything else, before a file is made.
+    """
+    if not isinstance(value, _KINDS[kind]):
+        wanted, found = _KINDS[kind].__name__, type(value).__name__
+        raise TypeError(f"a file of kind {kind!r} holds a {wanted}, got a {found}.")
+    tree, entries = encode(value)
+    header = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "kind": kind,
+        "bhmc": __version__,
+        "libraries": {"python": python_version()} | {name: _version(name) for name in _LIBRARIES},
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "value": tree,
+        "arrays": {name: entry.described for name, entry in entries.items()},
+    }
+    write_archive(Path(path), header, entries)
+
+
+def read(path: str | os.PathLike, kind: str | None = None) -> Any:
+    """The value in a file, of this kind where one is asked for.
+
+    FileFormatError, a ValueError, says what is wrong with the file. Nothing in it is executed.
+    """
+    try:
+        with opened(Path(path)) as archive:
+            version, contents = _contents(archive, kind)
+        contents = _upgraded(version, contents)
+        value = decode(contents.value, contents.arrays)
+        if not isinstance(value, _KINDS[contents.kind]):
+            raise FileFormatError(
+                f"it says that it holds {_IN_WORDS[contents.kind]}, and it does not."
+            )
+        return value
+    except FileFormatError as error:
+        words = str(error)
+        if len(words) > _MOST_LETTERS:  # some quote what they found in the file
+            words = words[:_MOST_LETTERS] + " ..."
+        raise FileFormatError(f"{os.fspath(path)!r} cannot be read: {words}") from error.__cause__
+
+
+def _contents(archive: Archive, kind: str | None) -> tuple[int, Contents]:
+    """(version of the format, what the file holds)."""
+    header = archive.header()
+    version = _checked_version(header)
+    found, described = header.get("kind"), header.get("arrays")
+    if found not in _KINDS or not isinstance(described, dict) or "value" not in header:
+        raise FileFormatError("its header lacks its kind, its value or its arrays.")
+    if kind is not None and found != kind:
+        raise FileFormatError(f"it holds {_IN_WORDS[found]}, not {_IN_WORDS[kind]}.")
+    arrays = {name: archive.array(name, described[name]) for name in described}
+    return version, Contents(found, header["value"], arrays)
+
+
+def _checked_version(header: Any) -> int:
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise FileFormatError("it is a zip archive, but not a bhmc file.")
+    version, writer = header.get("format_version"), header.get("bhmc")
+    if type(version) is not int:
+        raise FileFormatError("its header does not say in which version of the format it is.")
+    if version > FORMAT_VERSION:
+        raise FileFormatError(
+            f"it was written by bhmc {writer} in format {version}, and this is bhmc {__version__}, "
+            f"which reads format {FORMAT_VERSION}: upgrade bhmc."
+        )
+    if any(step not in UPGRADES for step in range(version, FORMAT_VERSION)):
+        raise FileFormatError(
+            f"it was written by bhmc {writer} in format {version}, which bhmc {__version__} no "
+            f"longer reads: load and save it again with a bhmc between the two."
+        )
+    return version
+
+
+def _upgraded(version: int, contents: Contents) -> Contents:
+    for step in range(version, FORMAT_VERSION):
+        with in_a_sentence(f"it is not as files of format {step} are"):
+            contents = UPGRADES[step](contents)
+    return contents
+
+
+def _version(library: str) -> str:
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:  # installed without its metadata
+        return "unknown"

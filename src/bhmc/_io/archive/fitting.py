@@ -1,0 +1,124 @@
+"""Whether what a file says of a tree, draws or a state fits together, before it is made one.
+
+Compiled code checks no index: a state with a wrong one would read memory that is not its own.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from bhmc.model.checks import check_state
+from bhmc.model.state import State
+from bhmc.posterior.draws import Draws, Mixture, Partition
+from bhmc.tree import Tree
+
+_KINDS = {"whole": "iu", "real": "f", "truth": "b", "text": "UO"}
+
+# For each array what it is made of, then its lengths; a name means the same length wherever it is.
+_SHAPES: dict[type, dict[str, str]] = {
+    Tree: {
+        "parents": "whole nodes",
+        "levels": "whole nodes",
+        "sizes": "whole nodes",
+        "weights": "real nodes components+1",
+        "paths": "whole rows levels",
+        "components": "whole rows",
+        "theta": "real components parameters",
+        "shared": "real shared",
+        "support": "real nodes",
+        "heights": "real nodes",
+        "names": "text rows",
+        "feature_names": "text columns",
+        "component_means": "real components columns",
+        "feature_means": "real columns",
+        "feature_scales": "real columns",
+    },
+    Draws: {
+        "log_joint": "real chains draws",
+        "log_likelihood": "real chains draws",
+        "n_nodes": "whole chains draws",
+        "n_components": "whole chains draws",
+        "component_entropy": "real chains draws",
+        "alpha": "real chains draws",
+        "gamma0": "real chains draws",
+        "gamma": "real chains draws",
+        "nodes_at": "whole chains draws levels",
+        "entropy_at": "real chains draws levels",
+        "shared": "real chains draws shared",
+        "together": "truth chains draws pairs",
+        "pairs": "whole pairs 2",
+        "partition_index": "whole partitions 2",
+        "mixture_index": "whole mixtures 2",
+    },
+    Partition: {"leaf": "whole rows", "component": "whole rows", "parents": "whole nodes"},
+    Mixture: {
+        "weights": "real components+1",
+        "theta": "real components parameters",
+        "shared": "real shared",
+    },
+}
+
+
+def check_fit(cls: type, fields: dict[str, Any]) -> None:
+    """Raise ValueError where arrays do not fit the class or each other."""
+    if cls is State:
+        check_state(State(**fields))
+    lengths: dict[str, int] = {}
+    for name, words in _SHAPES.get(cls, {}).items():
+        if name in fields and fields[name] is not None:
+            _check_array(fields[name], f"{name} of a {cls.__name__}", words, lengths)
+    if cls is Tree:
+        _check_parents(fields["parents"], "a Tree")
+        _check_below(fields["paths"], lengths["nodes"], "paths of a Tree")
+        _check_below(fields["components"], lengths["components"], "components of a Tree")
+    if cls is Partition:
+        _check_parents(fields["parents"], "a Partition")
+        _check_below(fields["leaf"], lengths["nodes"], "leaf of a Partition")
+    if cls is Draws:
+        _check_kept(fields, lengths)
+
+
+def _check_array(array: Any, what: str, words: str, lengths: dict[str, int]) -> None:
+    kind, *sides = words.split()
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in _KINDS[kind]:
+        raise ValueError(f"{what} must be an array of {kind} entries")
+    wanted = []
+    for i, side in enumerate(sides):
+        name, _, more = side.partition("+")
+        extra = int(more or 0)
+        if name.isdigit():
+            wanted.append(int(name))
+        elif name in lengths or i >= array.ndim:
+            wanted.append(lengths.get(name, 0) + extra)
+        else:
+            lengths[name] = array.shape[i] - extra
+            wanted.append(array.shape[i])
+    if array.shape != tuple(wanted):
+        raise ValueError(f"{what} has the shape {array.shape}, not {tuple(wanted)}")
+
+
+def _check_parents(parents: Any, what: str) -> None:
+    after = parents[1:]
+    first = len(parents) > 0 and parents[0] == -1
+    if not (first and (after >= 0).all() and (after < np.arange(1, len(parents))).all()):
+        raise ValueError(f"parents of {what} must begin with -1 and come before their children")
+
+
+def _check_below(array: Any, end: int, what: str) -> None:
+    if array.size and not (array.min() >= 0 and array.max() < end):
+        raise ValueError(f"{what} must be between 0 and {end - 1}")
+
+
+def _check_kept(fields: dict[str, Any], lengths: dict[str, int]) -> None:
+    """As many partitions and mixtures as their indices say, of draws that there are."""
+    for things, cls in (("partitions", Partition), ("mixtures", Mixture)):
+        kept = fields[things]
+        if not isinstance(kept, tuple) or {type(one) for one in kept} - {cls}:
+            raise ValueError(f"{things} of Draws must be a tuple of {cls.__name__}")
+        if len(kept) != lengths[things]:
+            raise ValueError(f"{things} of Draws must be as many as their index says")
+        index = fields[f"{things[:-1]}_index"]
+        _check_below(index[:, 0], lengths["chains"], f"chains of {things}")
+        _check_below(index[:, 1], lengths["draws"], f"draws of {things}")
+    if len({len(one.leaf) for one in fields["partitions"]}) > 1:
+        raise ValueError("partitions of Draws must be of the same rows")

@@ -1,0 +1,137 @@
+"""Tables in binary files: Parquet, NumPy's NPY and NPZ, and Matrix Market."""
+
+import zipfile
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import io, sparse
+
+from bhmc._validation.errors import RefusedError, reason_of
+
+# Names under which a matrix among others in an NPZ file is the data.
+_DATA = ("X", "x", "data")
+
+
+def read_matrix(path: Path, kind: str) -> Any:
+    """(n, d) array of numbers or sparse matrix of an .npy, .npz or .mtx file."""
+    read = {"npy": _read_npy, "npz": _read_npz, "mtx": _read_mtx}[kind]
+    try:
+        matrix = read(path)
+    except RefusedError:
+        raise
+    except OSError as error:
+        raise RefusedError(f"{path} cannot be read: {reason_of(error)}.") from None
+    except Exception as error:  # their readers raise whatever a damaged file makes them stumble on
+        raise RefusedError(_damaged(path, kind.upper(), error)) from None
+    if matrix.ndim != 2:
+        raise RefusedError(
+            f"{path} holds an array of shape {matrix.shape}; a table has rows and columns."
+        )
+    if matrix.dtype.kind not in "fiub":
+        raise RefusedError(f"{path} holds {_named(matrix.dtype)}; a matrix must hold numbers.")
+    if 0 in matrix.shape:
+        raise RefusedError(f"{path} is empty: its shape is {matrix.shape}.")
+    if sparse.issparse(matrix):
+        return sparse.csr_array(matrix, dtype=np.float64)
+    return np.ascontiguousarray(matrix, dtype=np.float64)
+
+
+def _damaged(path: Path, kind: str, error: Exception) -> str:
+    if "Object arrays" in str(error):
+        return f"{path} holds Python objects; a matrix must hold numbers."
+    reason = (str(error).splitlines() or [""])[0].strip().rstrip(".")
+    return f"{path} is no {kind} file, or damaged ({reason})."
+
+
+def _named(dtype: np.dtype) -> str:
+    return {"U": "text", "S": "text", "c": "complex numbers", "V": "records"}.get(
+        dtype.kind, f"values of type {dtype}"
+    )
+
+
+def _read_npy(path: Path) -> NDArray:
+    with path.open("rb") as file:
+        return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def _read_npz(path: Path) -> Any:
+    if not zipfile.is_zipfile(path):
+        raise RefusedError(f"{path} is no NPZ file, or damaged: it is no zip archive.")
+    with np.load(path, allow_pickle=False) as arrays:
+        if "format" in arrays and "data" in arrays and "shape" in arrays:
+            return sparse.load_npz(path)
+        for name in arrays.files if len(arrays.files) == 1 else _DATA:
+            if name in arrays:
+                return arrays[name]
+        listed = ", ".join(repr(name) for name in arrays.files) or "nothing"
+    raise RefusedError(f"{path} holds {listed}; the array to read must be called 'X' or be alone.")
+
+
+def _read_mtx(path: Path) -> Any:
+    return io.mmread(path)
+
+
+def read_parquet(path: Path, matters: Callable[[str], bool]) -> tuple[list[str], list[NDArray]]:
+    """Names and columns: float64 with NaN, or objects for text with None for missing entries.
+
+    A column that does not matter may hold anything; it comes empty.
+    """
+    names, columns = _parquet_columns(path)
+    if not columns or not len(columns[0]):
+        raise RefusedError(f"{path} has no rows.")
+    found = []
+    for name, column in zip(names, columns, strict=True):
+        try:
+            found.append(_typed(column, name, path))
+        except RefusedError:
+            if matters(name):
+                raise
+            found.append(np.full(len(column), np.nan))
+    return names, found
+
+
+def _parquet_columns(path: Path) -> tuple[list[str], list[list]]:
+    """Every column as a list of Python values, by polars or else pyarrow."""
+    for library, read in (("polars", _by_polars), ("pyarrow.parquet", _by_pyarrow)):
+        try:
+            module = import_module(library)
+        except ImportError:
+            continue
+        try:
+            return read(module, path)
+        except Exception as error:  # as above: whatever their readers raise
+            raise RefusedError(_damaged(path, "Parquet", error)) from None
+    raise RefusedError(
+        "reading Parquet needs polars or pyarrow: install one, for example with `pip install "
+        "bhmc[parquet]`."
+    )
+
+
+def _by_polars(polars: Any, path: Path) -> tuple[list[str], list[list]]:
+    frame = polars.read_parquet(path)
+    return frame.columns, [column.to_list() for column in frame.get_columns()]
+
+
+def _by_pyarrow(parquet: Any, path: Path) -> tuple[list[str], list[list]]:
+    table = parquet.read_table(path)
+    return table.column_names, [column.to_pylist() for column in table.columns]
+
+
+def _typed(values: list, name: str, path: Path) -> NDArray:
+    observed = [value for value in values if value is not None]
+    if all(isinstance(value, str) for value in observed) and observed:
+        return np.array(values, dtype=object)
+    try:
+        if any(isinstance(value, str) for value in observed):
+            raise TypeError
+        return np.array([np.nan if value is None else float(value) for value in values])
+    except (TypeError, ValueError):
+        kinds = sorted({type(value).__name__ for value in observed})
+        raise RefusedError(
+            f"{path}, column {name!r} holds values of type {' and '.join(kinds)}, neither "
+            f"numbers nor text: leave it out with --drop {name!r}."
+        ) from None

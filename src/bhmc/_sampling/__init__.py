@@ -1,0 +1,1 @@
+"""Start, sweep, run: chains of states. No mathematics."""

@@ -1,0 +1,1 @@
+"""Checks of parameters, data and starts: one clear sentence each."""

@@ -1,0 +1,37 @@
+"""What all baselines share: a table goes in, a `Tree` and a flat cut of it come out."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import validate_data
+
+from bhmc._validation.parameters import check_whole
+from bhmc.tree import Tree
+
+
+class TreeEstimator(ClusterMixin, BaseEstimator):
+    """A maker of trees over the rows of a table.
+
+    A subclass gives `_fit_tree`, and `n_clusters` among its parameters.
+    """
+
+    n_clusters: int
+    tree_: Tree
+    """The tree over the rows."""
+    labels_: NDArray[np.int32]
+    """(n,) the rows cut from the tree into at most `n_clusters` clusters."""
+
+    def fit(self, X: ArrayLike, y: Any = None):
+        """Make the tree of the rows of X; `y` is not used."""
+        n_clusters = check_whole(self.n_clusters, "n_clusters", 1)
+        rows: NDArray[np.float64] = validate_data(
+            self, X, dtype=np.float64, order="C", ensure_min_samples=2
+        )
+        self.tree_ = self._fit_tree(rows)
+        self.labels_ = self.tree_.cut(n_clusters)
+        return self
+
+    def _fit_tree(self, X: NDArray[np.float64]) -> Tree:
+        raise NotImplementedError

@@ -1,0 +1,1 @@
+"""PERCH: a tree grown row by row with rotations."""

@@ -1,0 +1,1 @@
+"""The Pitman-Yor diffusion tree."""

@@ -1,0 +1,1 @@
+"""What is sampled: states, transitions and the samplers of each transition."""

@@ -1,0 +1,523 @@
+"""The slow twin of `_kernels`: the same conditionals in plain NumPy. Read this file first.
+
+Same entry points, same arguments, same order of random numbers: from equal workspaces and equal
+generators both give the same draws (tests/test_twin.py). Nothing here is compiled or tuned: each
+datum is really taken out, and all that its draw needs is computed from scratch.
+Column 0 of every array over components is the remainder: beta_z0 is beta*_z, f(x; theta_0) is f*.
+"""
+
+import math
+
+import numpy as np
+from scipy.special import gammaln
+
+from bhmc.model.hdp.workspace import (
+    COMPONENTS_BORN,
+    COMPONENTS_DIED,
+    DEPTH,
+    DONE,
+    FREE_COLUMNS,
+    FREE_SLOTS,
+    NEEDS_ROOM,
+    NODES_BORN,
+    NODES_DIED,
+    NONE,
+    PATHS_ACCEPTED,
+    WIDTH,
+    whole_blocks,
+)
+from bhmc.priors import FIXED, prior_of
+
+# A plain number below the first counts as 0 (its logarithm stays), above the second as infinite:
+# what was lost to the first is then less than 2^-520.
+_SMALLEST, _LARGEST = 2.0**-1020, 2.0**500
+# A sum of products below the first may have lost terms that matter, above the second its unit is
+# too small: another unit is tried, then logarithms decide.
+_TOO_SMALL, _TOO_LARGE = 2.0**-400, 2.0**400
+# With more than this times (1 + a log n) customers, tables are found by waiting times.
+_MANY_CUSTOMERS = 60.0
+# A log gamma draw of a small shape is log G - x with |log G| < 64: below half a digit of this x.
+_HUGE = 1e19
+# Width of the slice sampler's first interval, in the logarithm of a concentration.
+_SLICE_WIDTH = 1.0
+# A concentration beyond these counts as impossible.
+_SMALLEST_RATE, _LARGEST_RATE = 1e-100, 1e100
+
+
+def random_source(rng):
+    """What the conditionals here take their random numbers from: the generator itself."""
+    return rng
+
+
+# ---- Path and component of each datum ----------------------------------------------------------
+
+
+def gibbs_pass(ws, rates, first, order, start, rng):
+    """(v_n, c_n) from their exact joint conditional, n = first + order[i], i = start, ... in turn.
+
+    Returns (position to go on from, code): a component just born, NEEDS_ROOM or DONE.
+    """
+    for i in range(start, len(order)):
+        if not _has_room(ws, rates):
+            return i, NEEDS_ROOM
+        n, log_f = first + order[i], ws.log_f[order[i], : ws.room[WIDTH]]
+        units = log_f[ws.component[n]], log_f.max()
+        lone = ws.n_under[ws.leaf[n]] == 1 or (not rates.n_fixed and ws.held[ws.component[n]] == 1)
+        proposal = None if lone else _masses(ws, rates)[0][0]
+        ws.n_under[_path_to(ws, ws.leaf[n])] -= 1
+        _drop_empty_nodes(ws, ws.leaf[n])
+        _leave_component(ws, rates, n)
+        z, k = _draw_place_and_component(ws, rates, log_f, units, proposal, rng)
+        ws.events[PATHS_ACCEPTED] += 1
+        born = _put_in(ws, rates, n, z, k, z, rng)
+        if born:
+            return i + 1, born
+    return len(order), DONE
+
+
+def mh_pass(ws, rates, first, order, start, literal, rng):
+    """v_n by Metropolis-Hastings from the nCRP with c_n summed out, then c_n given v_n.
+
+    The proposal is the prior of v_n given the others: accept it with min(1, S_new / S_old).
+    `literal` keeps two inexact steps of the published algorithm. Returns what `gibbs_pass` does.
+    """
+    for i in range(start, len(order)):
+        if not _has_room(ws, rates):
+            return i, NEEDS_ROOM
+        n, log_f = first + order[i], ws.log_f[order[i], : ws.room[WIDTH]]
+        old = ws.leaf[n]
+        ws.n_under[_path_to(ws, old)] -= 1
+        _leave_component(ws, rates, n, keep=literal)
+        new = _propose_leaf(ws, rates, rng)
+        log_s = _log_sums(ws, log_f)
+        accepted = np.log1p(-rng.random()) < log_s[new] - log_s[old]
+        leaf, loser = (new, old) if accepted else (old, new)
+        ws.events[PATHS_ACCEPTED] += accepted
+        _drop_empty_nodes(ws, loser)
+        k = _draw_index(ws.log_beta[leaf, : ws.room[WIDTH]] + log_f, rng)
+        born = _put_in(ws, rates, n, leaf, k, NONE if literal else leaf, rng)
+        if born:
+            return i + 1, born
+    return len(order), DONE
+
+
+def _draw_place_and_component(ws, rates, log_f, units, proposal, rng):
+    """P(c_n = k) ~ f(x_n; theta_k) U_root[k]; then from the root down, at z: child y with
+    probability share_y U_y[k] / U_z[k], a new branch below z with alpha beta_zk / U_z[k].
+
+    Returns the leaf, or the inner z with a new branch below it, and k. One random number serves all
+    choices: what it leaves over in the entry it falls into is uniform below that entry.
+    f is measured in the first of the log `units` in which no product that matters is lost.
+    k is proposed with U_root as it was with the datum counted (`proposal`; None: as it is), which
+    is larger everywhere, and drawn again where the number lies beyond the true U_root[k].
+    """
+    U, share = _masses(ws, rates)
+    limit = U[0] if proposal is not None else np.full(len(U[0]), np.inf)
+    proposal = U[0] if proposal is None else proposal
+    for unit in units:
+        f = _exp_within(log_f - unit)
+        with np.errstate(invalid="ignore"):  # inf * 0: too large a unit as well
+            total = f @ proposal
+        if _TOO_SMALL < total < _TOO_LARGE:
+            break
+    else:
+        return _draw_far(ws, rates, log_f, rng)
+    weights = f * proposal
+    while True:
+        k, left = _pick(weights, rng.random() * weights.sum())
+        target = left / f[k]
+        if target <= limit[k]:
+            break
+    z = 0
+    while ws.level[z] < ws.room[DEPTH]:
+        children = _children(ws, z)
+        options = [share[y] * U[y, k] for y in children] + [rates.alpha * ws.beta[z, k]]
+        chosen, left = _pick(options, target)
+        if chosen == len(children):
+            break
+        z = children[chosen]
+        target = left / share[z]
+    return z, k
+
+
+def _masses(ws, rates):
+    """U_z = alpha beta_z + sum over children y of share_y U_y, with share_y = N_y / (N_y + alpha);
+    at a leaf U_z = beta_z and share_z = N_z.
+
+    U_z[k] / (N_z + alpha) is the probability that a datum at an inner z ends with component k.
+    """
+    U, share = ws.beta[:, : ws.room[WIDTH]].copy(), ws.n_under.astype(float)
+    for z in _nodes(ws)[::-1]:
+        if ws.level[z] < ws.room[DEPTH]:
+            U[z] = rates.alpha * U[z] + sum(share[y] * U[y] for y in _children(ws, z))
+            share[z] = ws.n_under[z] / (ws.n_under[z] + rates.alpha)
+    return U, share
+
+
+def _draw_far(ws, rates, log_f, rng):
+    """P(z) ~ prod along its path of N_child / (N_parent + alpha), times alpha / (N_z + alpha) where
+    z is inner ("a new branch below z"), times S_z; then P(c_n = k | z) ~ beta_zk f(x_n; theta_k).
+
+    The same law as above by logarithms, for a datum so far away that every product underflows.
+    """
+    log_option = np.where(ws.level >= 0, _log_sums(ws, log_f), -np.inf)
+    for z in _nodes(ws):
+        path = _path_to(ws, z)
+        steps = ws.n_under[path[1:]] / (ws.n_under[path[:-1]] + rates.alpha)
+        log_option[z] += np.log(steps).sum()
+        if ws.level[z] < ws.room[DEPTH]:
+            log_option[z] += np.log(rates.alpha / (ws.n_under[z] + rates.alpha))
+    z = _draw_index(log_option, rng)
+    return z, _draw_index(ws.log_beta[z, : ws.room[WIDTH]] + log_f, rng)
+
+
+def _log_sums(ws, log_f):
+    """log S_z of every slot, S_z = sum_k beta_zk f(x_n; theta_k), with beta*_z f*(x_n) in it."""
+    return np.logaddexp.reduce(ws.log_beta[:, : ws.room[WIDTH]] + log_f, axis=1)
+
+
+def _propose_leaf(ws, rates, rng):
+    """nCRP: child y with probability N_y / (N_z + alpha), else a new branch from the prior."""
+    z = 0
+    while ws.level[z] < ws.room[DEPTH]:
+        children = _children(ws, z)
+        options = [*ws.n_under[children], rates.alpha]
+        chosen, _ = _pick(options, rng.random() * (ws.n_under[z] + rates.alpha))
+        if chosen == len(children):
+            return _grow_branch(ws, rates, z, NONE, rng)
+        z = children[chosen]
+    return z
+
+
+def _put_in(ws, rates, n, z, k, chosen_at, rng):
+    """v_n <- the path to leaf z, or to a new one below inner z; c_n <- k, 0: a new component.
+
+    Returns the component if it was just born, else 0.
+    """
+    born = k == 0
+    if born:
+        k = break_component(ws, rates, chosen_at, rng)
+    leaf = _grow_branch(ws, rates, z, k, rng)
+    ws.n_under[_path_to(ws, leaf)] += 1
+    ws.leaf[n], ws.component[n] = leaf, k
+    ws.held[k] += 1
+    return k if born else 0
+
+
+# ---- Weights -----------------------------------------------------------------------------------
+
+
+def draw_weights(ws, rates, learning, literal, rng):
+    """B given V and c: tables m_zk ~ CRT(n_zk, gamma beta_pa,k) bottom-up, then top-down
+    beta_root ~ Dir(n_root,1, ..., n_root,K, gamma0), finite form Dir(n_root,k + gamma0 / K), and
+    beta_z ~ Dir(n_zk + gamma beta_pa,k; gamma beta*_pa).
+
+    Between the two, what is learned of the concentrations, which are returned: they are drawn given
+    the tables, with B integrated out. `literal` draws the weights from raw numbers of data instead
+    of tables, as the published algorithm does.
+    """
+    learned = any(prior[0] != FIXED for prior in learning)
+    if learned:
+        draw_tables(ws, rates, False, rng)
+        rates = _draw_concentrations(ws, rates, learning, rng)
+    if literal or not learned:
+        draw_tables(ws, rates, literal, rng)
+    draw_weights_given_tables(ws, rates, rng)
+    return rates
+
+
+def draw_weights_given_tables(ws, rates, rng):
+    """beta_root ~ Dir(n_root,1, ..., n_root,K, gamma0), finite form Dir(n_root,k + gamma0 / K), and
+    beta_z ~ Dir(n_zk + gamma beta_pa,k; gamma beta*_pa), top-down.
+    """
+    width = ws.room[WIDTH]
+    for z in _nodes(ws):
+        if z > 0:
+            prior = rates.gamma * ws.beta[ws.parent[z], :width]
+        else:
+            prior = np.zeros(width)
+            prior[0] = 0.0 if rates.n_fixed else rates.gamma0
+            prior[1 : rates.n_fixed + 1] = rates.gamma0 / max(rates.n_fixed, 1)
+        _draw_node_weights(ws, z, prior + ws.customers[z, :width], rng)
+
+
+def draw_tables(ws, rates, literal, rng):
+    """n_zk: data at a leaf; at an inner node its children's tables, or all data if `literal`."""
+    customers = ws.customers[:, : ws.room[WIDTH]]
+    customers[:] = 0
+    np.add.at(customers, (ws.leaf, ws.component), 1)
+    for level in range(ws.room[DEPTH], 0, -1):
+        for z in np.flatnonzero(ws.level == level):
+            up = ws.parent[z]
+            for k, n in enumerate(customers[z]):
+                a = rates.gamma * ws.beta[up, k]
+                customers[up, k] += n if literal else _draw_tables(n, a, rng)
+
+
+def _draw_concentrations(ws, rates, learning, rng):
+    """p(alpha | V), p(gamma0 | the root's customers), p(gamma | tables), each times its prior."""
+    for name, target in log_concentrations(ws, rates).items():
+        prior, x = getattr(learning, name), getattr(rates, name)
+        if prior[0] != FIXED:
+            rates = rates._replace(**{name: _redraw_rate(target, prior, x, rng)})
+    return rates
+
+
+def log_concentrations(ws, rates):
+    """log p(V | alpha), log p(the root's customers | gamma0) and log p(tables | gamma), by name:
+    each a function of the number, less a constant.
+    """
+    inner = (ws.level >= 0) & (ws.level < ws.room[DEPTH])
+    customers = ws.customers[:, : ws.room[WIDTH]]
+    below_root, n_z = ws.level > 0, customers.sum(axis=1)
+
+    def of_alpha(x):
+        return below_root.sum() * np.log(x) - _log_rising(x, ws.n_under[inner]).sum()
+
+    def of_gamma0(x):
+        k = max(rates.n_fixed, 1)
+        used = customers[0][customers[0] > 0]
+        each = _log_rising(x / k, used).sum() if rates.n_fixed else len(used) * np.log(x)
+        return each - _log_rising(x, n_z[0])
+
+    def of_gamma(x):
+        return n_z[inner].sum() * np.log(x) - _log_rising(x, n_z[below_root]).sum()
+
+    return {"alpha": of_alpha, "gamma0": of_gamma0, "gamma": of_gamma}
+
+
+def _redraw_rate(target, prior, x, rng):
+    """x ~ prior(x) exp(target(x)) by a slice of log x (Neal 2003)."""
+
+    def log_p(y):
+        if not np.log(_SMALLEST_RATE) < y < np.log(_LARGEST_RATE):
+            return -np.inf
+        log_density = prior_of(prior).log_density(np.exp(y))
+        return -np.inf if log_density == -np.inf else y + log_density + target(np.exp(y))
+
+    y = np.log(x)
+    level = log_p(y) + np.log1p(-rng.random())
+    left = y - _SLICE_WIDTH * rng.random()
+    right = left + _SLICE_WIDTH
+    while log_p(left) > level:
+        left -= _SLICE_WIDTH
+    while log_p(right) > level:
+        right += _SLICE_WIDTH
+    while True:
+        new = left + (right - left) * rng.random()
+        if log_p(new) >= level:
+            return np.exp(new)
+        left, right = (new, right) if new < y else (left, new)
+
+
+def _log_rising(x, n):
+    """log Gamma(x + n) / Gamma(x)."""
+    return gammaln(x + n) - gammaln(x)
+
+
+def break_component(ws, rates, chosen_at, rng):
+    """u_root ~ Beta(1, gamma0) and u_z ~ Beta(gamma beta_pa,new, gamma beta*_pa), with 1 more on
+    the path to the node `chosen_at` whose datum has just chosen the new component (-1: none has);
+    then beta_z,new = u_z beta*_z and beta*_z <- (1 - u_z) beta*_z. Returns its column.
+    """
+    k = int(np.flatnonzero(~ws.alive)[0])
+    ws.alive[k] = True
+    ws.room[FREE_COLUMNS] -= 1
+    ws.room[WIDTH] = max(ws.room[WIDTH], whole_blocks(k + 1))
+    ws.events[COMPONENTS_BORN] += 1
+    ahead = _path_to(ws, chosen_at)
+    for z in _nodes(ws):
+        up, pair = ws.parent[z], [k, 0]
+        shapes = np.array([1.0, rates.gamma0])
+        if z > 0:
+            shapes = rates.gamma * ws.beta[up, pair] + [z in ahead, 0]
+        log_u = _draw_log_dirichlet(shapes, ws.log_beta[up, pair], rng)
+        ws.log_beta[z, pair] = ws.log_beta[z, 0] + log_u
+        ws.beta[z, pair] = np.exp(ws.log_beta[z, pair])
+    return k
+
+
+def _grow_branch(ws, rates, z, k, rng):
+    """beta_y ~ Dir(gamma beta_pa + e_k), top-down, for new nodes y from below z to a leaf.
+
+    Their only datum chose k; k = -1: no datum yet. Returns the leaf.
+    """
+    while ws.level[z] < ws.room[DEPTH]:
+        up, z = z, _open_node(ws, z)
+        shapes = rates.gamma * ws.beta[up, : ws.room[WIDTH]]
+        if k != NONE:
+            shapes[k] += 1
+        _draw_node_weights(ws, z, shapes, rng)
+    return z
+
+
+def _draw_node_weights(ws, z, shapes, rng):
+    """beta_z ~ Dir(shapes), in both arrays."""
+    log_w = _draw_log_dirichlet(shapes, ws.log_beta[ws.parent[z], : len(shapes)], rng)
+    w = _exp_within(log_w - log_w.max())
+    ws.log_beta[z, : len(w)], ws.beta[z, : len(w)] = log_w, w / w.sum()
+
+
+# ---- Nodes and components ----------------------------------------------------------------------
+
+
+def release_empty(ws):
+    """Return every component without data to the remainder."""
+    for k in np.flatnonzero(ws.alive & (ws.held == 0))[1:]:
+        _release_component(ws, k)
+
+
+def _has_room(ws, rates):
+    """Whether one more datum can be redrawn."""
+    return ws.room[FREE_SLOTS] >= ws.room[DEPTH] and (rates.n_fixed or ws.room[FREE_COLUMNS])
+
+
+def _nodes(ws):
+    """Slots in use, parents before children, slots of one level in order."""
+    slots = np.flatnonzero(ws.level >= 0)
+    return slots[np.argsort(ws.level[slots], kind="stable")]
+
+
+def _children(ws, z):
+    """Children of z in the order of their list."""
+    children, y = [], ws.first_child[z]
+    while y != NONE:
+        children.append(int(y))
+        y = ws.next_sibling[y]
+    return children
+
+
+def _link(ws, z, children):
+    """Make `children` the list of z."""
+    links = [*children, NONE]
+    ws.first_child[z] = links[0]
+    ws.next_sibling[links[:-1]] = links[1:]
+
+
+def _path_to(ws, z):
+    """Slots from the root to z; none if z is -1."""
+    return np.append(_path_to(ws, ws.parent[z]), z) if z != NONE else np.empty(0, dtype=np.int64)
+
+
+def _open_node(ws, up):
+    """Take the next free slot for the last child of `up`; its weights are still to be drawn."""
+    ws.room[FREE_SLOTS] -= 1
+    z = ws.free[ws.room[FREE_SLOTS]]
+    ws.parent[z], ws.level[z], ws.n_under[z] = up, ws.level[up] + 1, 0
+    _link(ws, z, [])
+    _link(ws, up, [*_children(ws, up), z])
+    ws.events[NODES_BORN] += 1
+    return z
+
+
+def _drop_empty_nodes(ws, z):
+    """Delete the nodes without data from z upwards."""
+    while z > 0 and ws.n_under[z] == 0:
+        up = ws.parent[z]
+        _link(ws, up, [y for y in _children(ws, up) if y != z])
+        ws.parent[z] = ws.level[z] = NONE
+        ws.free[ws.room[FREE_SLOTS]] = z
+        ws.room[FREE_SLOTS] += 1
+        ws.events[NODES_DIED] += 1
+        z = up
+
+
+def _leave_component(ws, rates, n, keep=False):
+    """Datum n leaves its component, which is unborn again if nobody holds it (unless kept)."""
+    k = ws.component[n]
+    ws.held[k] -= 1
+    if ws.held[k] == 0 and not rates.n_fixed and not keep:
+        _release_component(ws, k)
+
+
+def _release_component(ws, k):
+    """beta*_z <- beta*_z + beta_zk at every node: component k is unborn again."""
+    ws.log_beta[:, 0] = np.logaddexp(ws.log_beta[:, 0], ws.log_beta[:, k])
+    ws.beta[:, 0] += ws.beta[:, k]
+    ws.log_beta[:, k], ws.beta[:, k] = -np.inf, 0.0
+    ws.alive[k] = False
+    ws.room[FREE_COLUMNS] += 1
+    ws.events[COMPONENTS_DIED] += 1
+
+
+# ---- Draws from named distributions ------------------------------------------------------------
+
+
+def _pick(weights, target):
+    """(i, what is left of target) where the running sum of the weights passes it."""
+    for i, weight in enumerate(weights):
+        if target < weight:
+            return i, target
+        target -= weight
+    last = np.flatnonzero(weights)[-1]  # rounding took target past them all
+    return last, weights[last]
+
+
+def _draw_index(log_weights, rng):
+    """P(i) ~ exp(log_weights[i])."""
+    weights = _exp_within(log_weights - log_weights.max())
+    return _pick(weights, rng.random() * weights.sum())[0]
+
+
+def _exp_within(x):
+    """exp(x), but 0 below 2^-1020 and inf above 2^500."""
+    with np.errstate(over="ignore"):
+        w = np.exp(x.astype(np.float64))
+    return np.where(w > _SMALLEST, np.where(w < _LARGEST, w, np.inf), 0.0)
+
+
+def _draw_tables(n, a, rng):
+    """m ~ CRT(n, a) = sum over i = 0..n-1 of Bernoulli(a / (a + i)); CRT(n >= 1, 0) = 1.
+
+    Many customers: with i seated, P(the next w open no table) = prod over j = i..i+w-1 of
+    j / (a + j) = E[(1 - p)^w], p ~ Beta(a, i). So the wait for a table is Geometric(p).
+    """
+    if n <= 1:
+        return n
+    if n <= _MANY_CUSTOMERS * (1 + a * np.log(n)):
+        return 1 + (rng.random(n - 1) * (a + np.arange(1, n)) < a).sum()
+    tables, seated = 1, 1
+    while True:
+        g = np.exp(_draw_log_gamma(a, rng))
+        p = g / (g + np.exp(_draw_log_gamma(seated, rng)))
+        if p == 0:
+            return tables
+        with np.errstate(divide="ignore", over="ignore"):  # p = 1 or hardly more than 0
+            seated += 1 + np.floor(np.log1p(-rng.random()) / np.log1p(-p))
+        if seated > n:
+            return tables
+        tables += 1
+
+
+def _draw_log_gamma(shape, rng):
+    """log G, G ~ Gamma(shape); below shape 1 by log G(a) = log G(a + 1) + log(U) / a.
+
+    From shape 1 on by rejection from a log-logistic (Cheng 1977, algorithm GB).
+    """
+    if shape == 0:
+        return -np.inf
+    if shape < 1:
+        fall = -math.log1p(-rng.random()) / float(shape)
+        return -fall if fall > _HUGE else _draw_log_gamma(shape + 1, rng) - fall
+    slope = np.sqrt(2 * shape - 1)
+    while True:
+        u, v = rng.random(2)
+        if u > 0 and v > 0:
+            y = np.log(u / (1 - u)) / slope
+            fit = shape - np.log(4) + (shape + slope) * y - shape * np.exp(y)
+            if fit >= np.log(u * u * v):
+                return np.log(shape) + y
+
+
+def _draw_log_dirichlet(shapes, log_limit, rng):
+    """log w, w ~ Dir(shapes).
+
+    Where every gamma draw underflows the limit is taken: all weight on one entry, with probability
+    proportional to exp(log_limit), as the shapes are; no weight at all where that is 0 as well.
+    """
+    log_g = np.array([_draw_log_gamma(shape, rng) for shape in shapes])
+    if log_g.max() > -np.inf:
+        return log_g - np.logaddexp.reduce(log_g)
+    if log_limit.max() > -np.inf:
+        log_g[_draw_index(log_limit, rng)] = 0.0
+    return log_g

@@ -1,0 +1,1 @@
+"""What was kept of the chains, and what it says."""

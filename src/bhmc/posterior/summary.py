@@ -1,0 +1,218 @@
+"""From draws to one answer: the draw nearest to all others, its support, who goes with whom.
+
+Distances are variations of information (Meila 2007): VI(a, b) = 2 H(a, b) - H(a) - H(b) in nats,
+H being the entropy of the shares of the rows. They do not depend on labels.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import xlogy
+
+from bhmc._validation.parameters import check_whole
+from bhmc.posterior.draws import Draws, Partition
+
+# Draws that are compared with each other; more hardly change which is nearest to all.
+_MOST_COMPARED, _MOST_COMPARED_ROWS = 64, 2**21
+
+# Clusters up to so many are counted in a full matrix, which is quicker.
+_FEW_CLUSTERS = 500
+
+# Shares of co-clustering given at once; labels and shares worked on at once.
+_MOST_ENTRIES = 2**26
+_BLOCK_ENTRIES = 2**19
+
+
+def nearest_draw(
+    candidates: Sequence[Partition], draws: Sequence[Partition], n_levels: int
+) -> tuple[int, NDArray[np.float64]]:
+    """The candidate of the least expected variation of information, and all those expectations.
+
+    The loss is the mean over draws of VI of the components + (1 / L) sum over levels of VI: what
+    rows look like counts as much as where they are. The candidate with the least is the Bayes
+    estimate among the candidates. At most 64 draws, evenly spaced, take part; fewer where rows are
+    many.
+    """
+    most = int(np.clip(_MOST_COMPARED_ROWS // len(draws[0].leaf), 4, _MOST_COMPARED))
+    others = [draws[i] for i in _evenly(len(draws), most)]
+    total = np.zeros(len(candidates))
+    for level in (None, *range(1, n_levels + 1)):
+        weight = 1.0 if level is None else 1.0 / n_levels
+        theirs = [_labels(one, level, n_levels) for one in others]
+        for i, candidate in enumerate(candidates):
+            ours = _labels(candidate, level, n_levels)
+            total[i] += weight * expected_vi([ours], theirs)[0]
+    return int(total.argmin()), total
+
+
+def expected_vi(candidates: Sequence[NDArray], draws: Sequence[NDArray]) -> NDArray[np.float64]:
+    """(candidates,) mean variation of information of each to the draws; all are labels (n,)."""
+    n = len(draws[0])
+    entropies = [_entropy(np.bincount(one), n) for one in draws]
+    together = max(1, _BLOCK_ENTRIES // n)  # draws that are counted at once
+    found = np.empty(len(candidates))
+    for i, labels in enumerate(candidates):
+        joint = [
+            _joint_entropies(labels, draws[first : first + together])
+            for first in range(0, len(draws), together)
+        ]
+        own = _entropy(np.bincount(labels), n)
+        found[i] = np.mean(2 * np.concatenate(joint) - own - entropies)
+    return np.maximum(found, 0.0)
+
+
+def _joint_entropies(labels: NDArray, draws: Sequence[NDArray]) -> NDArray[np.float64]:
+    """(draws,) entropy of the shares of rows with the same pair of labels, one count for all."""
+    n, height = len(labels), int(labels.max()) + 1
+    widths = np.array([int(one.max()) + 1 for one in draws])
+    first = np.cumsum([0, *(height * widths)])
+    joint = labels.astype(np.int64) * widths[:, None] + first[:-1, None]
+    joint += np.stack(draws)
+    if first[-1] <= 16 * joint.size:
+        counts = np.bincount(joint.ravel(), minlength=first[-1])
+        sums = np.add.reduceat(xlogy(counts, counts), first[:-1])
+    else:  # more cells than rows: count those that occur
+        cells, counts = np.unique(joint, return_counts=True)
+        draw = np.searchsorted(first, cells, "right") - 1
+        sums = np.bincount(draw, xlogy(counts, counts), len(draws))
+    return np.log(n) - sums / n
+
+
+def node_support(paths: NDArray, draws: Sequence[Partition], n_nodes: int) -> NDArray[np.float64]:
+    """(n_nodes,) share of the draws that have a node, at any level, of exactly the same rows.
+
+    Sets of rows are compared by sums of random 64-bit numbers, one a row: two different sets have
+    the same sum with probability 2^-64.
+    """
+    keys = np.random.default_rng(0).integers(0, 2**64, size=len(paths), dtype=np.uint64)
+    ours = np.zeros(n_nodes, dtype=np.uint64)
+    for nodes in paths.T:
+        np.add.at(ours, nodes, keys)
+    found = np.zeros(n_nodes)
+    for draw in draws:
+        found += np.isin(ours, _sums_of_nodes(draw, keys))
+    return found / len(draws)
+
+
+def coclustering(
+    draws: Draws,
+    level: int | str = "component",
+    *,
+    rows: NDArray | Sequence[int] | None = None,
+    columns: NDArray | Sequence[int] | None = None,
+) -> NDArray[np.float64]:
+    """Share of the kept draws in which two rows are in one node of a level, or one component.
+
+    Parameters
+    ----------
+    draws : Draws
+        The draws; where `keep="summary"`, those whose partitions were kept.
+    level : int or "component", default="component"
+        A level from 1 to L, or the components.
+    rows, columns : indices, optional
+        Which rows of the data to compare with which; all of them by default, which is refused where
+        that would be more than 64 million numbers: ask for parts, or use `coclustering_blocks`.
+
+    Returns
+    -------
+    share : (rows, columns) array
+    """
+    at = check_level(draws, level)
+    everyone = np.arange(draws.n_rows)
+    rows = everyone if rows is None else everyone[rows]
+    columns = everyone if columns is None else everyone[columns]
+    if len(rows) * len(columns) > _MOST_ENTRIES:
+        raise ValueError(
+            f"{len(rows)} x {len(columns)} shares are more than fit well into memory: name fewer "
+            f"rows or columns, or go through coclustering_blocks."
+        )
+    found = np.zeros((len(rows), len(columns)))
+    for draw in draws.partitions:
+        labels = _labels(draw, at, draws.n_levels)
+        found += labels[rows][:, None] == labels[columns][None, :]
+    return found / len(draws.partitions)
+
+
+def coclustering_blocks(
+    draws: Draws, level: int | str = "component"
+) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """The same for all rows against all, some rows at a time: yields (rows, their shares)."""
+    n = draws.n_rows
+    height = max(1, _BLOCK_ENTRIES // n)
+    for first in range(0, n, height):
+        rows = slice(first, min(first + height, n))
+        yield rows, coclustering(draws, level, rows=np.arange(n)[rows])
+
+
+def pairs_together(
+    draws: Draws, level: int | str, rows: NDArray[np.int64], bounds: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """(g, g) pairs of rows of two groups that are together, the mean over draws.
+
+    Group i is `rows[bounds[i]:bounds[i + 1]]`. In a draw the pairs are the products of how many
+    rows of each group a cluster holds, summed over clusters.
+    """
+    at, n_groups = check_level(draws, level), len(bounds) - 1
+    group = np.repeat(np.arange(n_groups), np.diff(bounds))
+    total = np.zeros((n_groups, n_groups))
+    for draw in draws.partitions:
+        labels, n_labels = _renumbered(_labels(draw, at, draws.n_levels)[rows].astype(np.int64))
+        if n_labels <= _FEW_CLUSTERS:
+            held = np.bincount(group * n_labels + labels, minlength=n_groups * n_labels)
+            held = held.reshape(n_groups, n_labels).astype(np.float64)
+            total += held @ held.T
+        else:  # most groups have no row in most clusters
+            shape = (n_groups, n_labels)
+            some = sparse.csr_array((np.ones(len(rows)), (group, labels)), shape=shape)
+            total += (some @ some.T).toarray()
+    return total / len(draws.partitions)
+
+
+def _renumbered(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """The labels as 0, 1, ... without gaps, and how many there are."""
+    used = np.zeros(int(labels.max()) + 1, dtype=bool)
+    used[labels] = True
+    return (np.cumsum(used) - 1)[labels], int(used.sum())
+
+
+def check_level(draws: Draws, level: int | str) -> int | None:
+    """A level, or None for the components; and that there are partitions to look at."""
+    if not draws.partitions:
+        raise ValueError("no partitions were kept in these draws: fit with keep='paths'.")
+    if isinstance(level, str):
+        if level != "component":
+            raise ValueError(f"level must be 'component' or a whole number, got {level!r}.")
+        return None
+    level = check_whole(level, "level", 1)
+    if level > draws.n_levels:
+        raise ValueError(f"level must be at most {draws.n_levels}, got {level}.")
+    return level
+
+
+def _labels(partition: Partition, level: int | None, n_levels: int) -> NDArray:
+    """(n,) components, or nodes of a level."""
+    if level is None:
+        return partition.component
+    return partition.nodes_at(level, n_levels)
+
+
+def _evenly(n: int, most: int) -> NDArray[np.int64]:
+    """At most so many of 0..n-1, evenly spaced."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.int64))
+
+
+def _entropy(counts: NDArray, n: int) -> float:
+    return float(np.log(n) - xlogy(counts, counts).sum() / n)
+
+
+def _sums_of_nodes(draw: Partition, keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """(n_nodes,) sum of the keys of the rows under each node, modulo 2^64."""
+    sums = np.zeros(len(draw.parents), dtype=np.uint64)
+    nodes = draw.leaf
+    while True:
+        np.add.at(sums, nodes, keys)
+        if not nodes.any():  # all at the root
+            return sums
+        nodes = draw.parents[nodes]

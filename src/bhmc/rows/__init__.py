@@ -1,0 +1,1 @@
+"""Where the rows live, and what a sampler may ask of them."""

@@ -1,0 +1,418 @@
+"""What a user meets before the first result: import time, compiling once, read-only installs."""
+
+import ctypes
+import importlib
+import inspect
+import json
+import os
+import pkgutil
+import shutil
+import statistics
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+import bhmc
+from bhmc._compiled import decorators
+from bhmc.model.hdp import kernels as _kernels
+
+SOURCE = Path(bhmc.__file__).parent
+
+# Drops the two capabilities that let root ignore permissions, then becomes the given script.
+# For anyone but root it only starts the script.
+LAUNCHER = """
+import ctypes, os, sys
+if os.geteuid() == 0:
+    prctl = ctypes.CDLL(None).prctl
+    for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+        if prctl(24, capability, 0, 0, 0):  # PR_CAPBSET_DROP
+            sys.exit("cannot drop a capability")
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+
+
+def run_python(code: str, *arguments, environment=None, launcher=(), **options):
+    """Run code in a fresh Python with an environment of its own; returns the finished process."""
+    ours = ("NUMBA_", "PYTHON", "XDG_CACHE_HOME")
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
+    command = [sys.executable, *launcher, "-c", code, *map(str, arguments)]
+    return subprocess.run(
+        command,
+        env={**inherited, **(environment or {})},
+        capture_output=True,
+        encoding="utf-8",
+        **options,
+    )
+
+
+def report_of(code: str, **options) -> dict:
+    """What the code prints as JSON, with what it wrote to stderr as `stderr`."""
+    done = run_python(code, **options)
+    assert done.returncode == 0, done.stderr
+    return {**json.loads(done.stdout), "stderr": done.stderr}
+
+
+@pytest.fixture(scope="session")
+def obey_permissions():
+    """Arguments that start Python as someone who cannot write to a read-only folder."""
+    launcher = ("-c", LAUNCHER)
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        if not hasattr(ctypes.CDLL(None), "prctl"):
+            pytest.skip("root ignores permissions and this system has no way to stop that")
+        if run_python("", launcher=launcher).returncode:
+            pytest.skip("root ignores permissions and may not drop that capability here")
+    elif os.name == "nt":
+        pytest.skip("Windows has no write permission on folders")
+    return launcher
+
+
+# ------------------------------------------------------------------------------------------------
+# Import
+# ------------------------------------------------------------------------------------------------
+
+DEPENDENCIES = """
+import numpy, numba
+import scipy.linalg, scipy.sparse, scipy.special
+import sklearn.base, sklearn.utils, sklearn.utils.parallel, sklearn.utils.validation
+"""
+IMPORT = (
+    "import json, sys, time\n"
+    + DEPENDENCIES
+    + """
+modules = set(sys.modules)
+start = time.process_time()
+from bhmc import *  # every name: `import bhmc` alone loads none of them
+seconds = time.process_time() - start
+modules = set(sys.modules) - modules
+
+from bhmc.model.hdp import kernels as _kernels
+from numba.core.dispatcher import Dispatcher
+kernels = [k for k in vars(_kernels).values() if isinstance(k, Dispatcher)]
+print(json.dumps({
+    "seconds": seconds,
+    "libraries": sorted({m.partition(".")[0] for m in modules} - sys.stdlib_module_names),
+    "demo": "bhmc.demo" in modules,
+    "kernels": len(kernels),
+    "compiled": [k.py_func.__name__ for k in kernels if k.signatures],
+}))
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def imports(tmp_path_factory):
+    """What `import bhmc` adds to its dependencies, thrice; the first also fills disk caches."""
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path_factory.mktemp("cache"))}
+    return [report_of(IMPORT, environment=environment) for _ in range(3)]
+
+
+def test_import_adds_under_a_fifth_of_a_second(imports):
+    seconds = [run["seconds"] for run in imports]
+    assert statistics.median(seconds) < 0.2, seconds
+
+
+def test_import_brings_no_library_but_the_dependencies(imports):
+    for run in imports:
+        assert run["libraries"] == ["bhmc"]
+        assert not run["demo"]
+
+
+def test_import_compiles_nothing_and_says_nothing(imports):
+    for run in imports:
+        assert run["kernels"] > 0
+        assert run["compiled"] == []
+        assert run["stderr"] == ""
+
+
+def test_import_needs_neither_pandas_nor_matplotlib():
+    """Where pandas is installed, scikit-learn imports it by itself; bhmc must do without."""
+    blocked = "import sys; sys.modules.update(pandas=None, matplotlib=None); "
+    done = run_python(blocked + "import bhmc; bhmc.datasets.load_zoo()")
+    assert done.returncode == 0, done.stderr
+
+
+# ------------------------------------------------------------------------------------------------
+# The compile cache
+# ------------------------------------------------------------------------------------------------
+
+FIT = """
+import json, time, warnings
+warnings.filterwarnings("ignore", message="The chains have not converged")  # they are short
+import numpy as np
+import bhmc
+from bhmc.model.hdp import kernels as _kernels
+from numba.core.dispatcher import Dispatcher
+
+start = time.process_time()
+X = np.array([[-3.0], [-3.1], [-2.9], [3.0], [3.1], [2.9]])
+model = bhmc.BHMC(n_levels=1, n_warmup=20, n_draws=20, n_chains=1, random_state=0).fit(X)
+seconds = time.process_time() - start
+
+kernels = {n: k for n, k in vars(_kernels).items() if isinstance(k, Dispatcher)}
+report = {
+    "file": bhmc.__file__,
+    "seconds": seconds,
+    "labels": model.component_labels_.tolist(),
+    "misses": sorted(n for n, k in kernels.items() if k.stats.cache_misses),
+    "hits": sorted(n for n, k in kernels.items() if k.stats.cache_hits),
+    "places": sorted({str(k.stats.cache_path) for k in kernels.values()}),
+}
+"""
+PRINT = "print(json.dumps(report))\n"
+
+# Before FIT and after it: what is compiled when. Compiling takes most of this file's time, so the
+# process that does it answers all questions about it.
+COUNT = """
+from numba.core import event
+
+class Count(event.Listener):
+    names = []
+    def on_start(self, happened):
+        self.names.append(happened.data["dispatcher"].py_func.__name__)
+    def on_end(self, happened):
+        pass
+
+event.register("numba:compile", Count())
+import bhmc
+bhmc.BHMC  # the first name asked for loads the kernels
+before = list(Count.names)
+import time
+start = time.process_time()
+bhmc.warmup()
+warmup_seconds = time.process_time() - start
+warm = list(Count.names)
+"""
+AFTERWARDS = """
+X = np.random.default_rng(0).normal(size=(40, 3))
+X.flags.writeable = False
+for settings in (
+    {}, {"sampler": "mh"}, {"sampler": "paper"}, {"n_levels": 1}, {"n_levels": 5},
+    {"fixed_components": 3}, {"alpha": 2, "gamma0": 3, "gamma": 1}, {"n_jobs": 2},
+    {"likelihood": bhmc.likelihoods.Gaussian(sigma2=np.eye(3))},
+):
+    bhmc.BHMC(n_warmup=2, n_draws=3, random_state=0, **settings).fit(X)
+    bhmc.BHMC(n_warmup=2, n_draws=3, random_state=0, **settings).fit(np.asfortranarray(X + 50))
+report |= {
+    "seconds": warmup_seconds + seconds,
+    "before": before,
+    "warm": warm,
+    "after": Count.names[len(warm):],
+    "signatures": {name: len(kernel.signatures) for name, kernel in kernels.items()},
+    "merged": [
+        n for n, k in kernels.items() if k.targetoptions.get("inline") == "always"
+    ],
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def two_fits(tmp_path_factory):
+    """A fit in two processes, one after the other, with a cache that is empty at first."""
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path_factory.mktemp("cache"))}
+    codes = (COUNT + FIT + AFTERWARDS + PRINT, FIT + PRINT)
+    return [report_of(code, environment=environment) for code in codes]
+
+
+def test_the_second_process_compiles_nothing(two_fits):
+    first, second = two_fits
+    assert "gibbs_pass" in first["misses"]
+    assert second["misses"] == []
+    assert "gibbs_pass" in second["hits"]
+    assert second["labels"] == first["labels"]
+
+
+def test_the_second_process_starts_much_faster(two_fits):
+    first, second = two_fits
+    assert second["seconds"] < 0.2 * first["seconds"]
+
+
+def test_a_chosen_cache_folder_is_used_without_a_word(two_fits):
+    for fit in two_fits:
+        assert fit["stderr"] == ""
+
+
+def test_one_signature_a_kernel_and_nothing_compiled_after_warmup(two_fits):
+    """Importing compiles nothing; `warmup` compiles each kernel and helper once; a fit nothing."""
+    run, _ = two_fits
+    assert run["before"] == []
+    assert run["after"] == []
+    compiled_twice = {name for name in run["warm"] if run["warm"].count(name) > 1}
+    assert not compiled_twice & set(run["signatures"])
+    for name, count in run["signatures"].items():
+        assert count == (0 if name in run["merged"] else 1), name
+    assert len(run["warm"]) < 55  # a few of them are Numba's own
+
+
+def test_every_kernel_lives_with_its_helpers():
+    """Numba's cache does not see an edit to a compiled helper that lives in another file: the
+    sampler and each rival have one file of kernels, which takes nothing compiled from elsewhere.
+    """
+    homes = set()
+    for _, name, _ in pkgutil.walk_packages(bhmc.__path__, "bhmc."):
+        module = importlib.import_module(name)
+        found = [value for value in vars(module).values() if isinstance(value, Dispatcher)]
+        files = {inspect.getfile(kernel.py_func) for kernel in found}
+        homes |= files
+        assert not name.endswith("kernels") or files == {module.__file__}, name
+    assert _kernels.__file__ in homes
+    assert all(home.endswith("kernels.py") for home in homes)
+
+
+def test_an_edit_to_a_helper_is_not_missed(copy_of_package, tmp_path):
+    """Each edit to `log_add` shows in a compiled caller, though the one before is in the cache."""
+    caller = """
+
+@compiled
+def calls_log_add(a, b):
+    return log_add(a, b)
+"""
+    file = copy_of_package / "bhmc" / "model" / "hdp" / "kernels.py"
+    original = file.read_text(encoding="utf-8") + caller
+    old = "top + math.log1p(math.exp(min(a, b) - top))"
+    assert original.count(old) == 1
+    environment = {
+        "PYTHONPATH": str(copy_of_package),
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+        "PYTHONDONTWRITEBYTECODE": "1",  # a .pyc file is blind to edits within a second
+    }
+    code = "from bhmc.model.hdp.kernels import *; print(calls_log_add(0.0, 0.0))"
+    for shift in (0, 100, 200):
+        file.write_text(original.replace(old, f"{old} + {shift}"), encoding="utf-8")
+        done = run_python(code, environment=environment)
+        assert float(done.stdout) == pytest.approx(shift + 0.6931, abs=1e-3), done.stderr
+
+
+# ------------------------------------------------------------------------------------------------
+# Folders without write permission
+# ------------------------------------------------------------------------------------------------
+
+ONE_KERNEL = """
+import json
+import bhmc; bhmc.BHMC  # the first name asked for loads the kernels
+import numpy as np
+from bhmc.rows import kernels as _kernels
+sums = np.zeros((1, 1))
+_kernels.add_rows(np.full((1, 1), 0.6931), np.zeros(1, dtype=np.int32), sums)
+value = sums[0, 0]
+stats = _kernels.add_rows.stats
+print(json.dumps({
+    "file": bhmc.__file__,
+    "value": value,
+    "hits": sum(stats.cache_hits.values()),
+    "misses": sum(stats.cache_misses.values()),
+    "place": stats.cache_path,
+}))
+"""
+
+
+@pytest.fixture
+def copy_of_package(tmp_path):
+    """A folder for PYTHONPATH with a copy of the package."""
+    shutil.copytree(SOURCE, tmp_path / "lib/bhmc", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "lib"
+
+
+@pytest.fixture
+def read_only(tmp_path, copy_of_package, obey_permissions):
+    """Options of `report_of`: the package in a read-only folder; a HOME that can be written to."""
+    home = tmp_path / "home"
+    home.mkdir()
+    folders = [copy_of_package, *(p for p in copy_of_package.rglob("*") if p.is_dir())]
+    for folder in folders:
+        folder.chmod(0o555)
+    environment = {"PYTHONPATH": str(copy_of_package), "HOME": str(home)}
+    yield {"environment": environment, "launcher": obey_permissions}
+    for folder in [home, *folders]:
+        folder.chmod(0o755)
+
+
+@pytest.fixture
+def no_cache(read_only):
+    """The same, and HOME cannot be written to either."""
+    Path(read_only["environment"]["HOME"]).chmod(0o555)
+    return read_only
+
+
+def warnings_in(stderr: str) -> list[str]:
+    return [line for line in stderr.splitlines() if "Warning" in line]
+
+
+def test_read_only_package_keeps_its_code_in_the_users_cache(read_only):
+    first, second = (report_of(ONE_KERNEL, **read_only) for _ in range(2))
+    home = read_only["environment"]["HOME"]
+    for run in (first, second):
+        assert run["file"].startswith(read_only["environment"]["PYTHONPATH"])
+        assert run["place"].startswith(home)
+        assert run["value"] == pytest.approx(0.6931, abs=1e-3)
+    assert (first["hits"], first["misses"]) == (0, 1)
+    assert (second["hits"], second["misses"]) == (1, 0)
+
+    (warning,) = warnings_in(first["stderr"])
+    folder = Path(first["file"]).parent
+    assert warning == (
+        f"<string>:3: UserWarning: bhmc keeps its compiled code in {first['place']}, "
+        f"because {folder} is not writable; set NUMBA_CACHE_DIR to name a writable folder."
+    )
+    assert second["stderr"] == ""
+
+
+def test_without_any_cache_every_process_compiles_and_says_so_once(no_cache):
+    for _ in range(2):
+        run = report_of(ONE_KERNEL, **no_cache)
+        assert run["value"] == pytest.approx(0.6931, abs=1e-3)
+        assert run["place"] is None
+        (warning,) = warnings_in(run["stderr"])
+        assert warning == (
+            "<string>:3: UserWarning: bhmc compiles its code anew in every process, "
+            "because no cache folder is writable; set NUMBA_CACHE_DIR to name a writable folder."
+        )
+
+
+def test_a_whole_fit_works_without_any_cache(no_cache):
+    here: dict = {}
+    with warnings.catch_warnings():  # FIT has a filter of its own
+        exec(FIT, here)
+    run = report_of(FIT + PRINT, **no_cache)
+    assert run["labels"] == here["report"]["labels"]
+    assert run["places"] == ["None"]
+    assert len(warnings_in(run["stderr"])) == 1
+
+
+def test_a_chosen_folder_ends_the_warning(no_cache, tmp_path):
+    no_cache["environment"]["NUMBA_CACHE_DIR"] = str(tmp_path / "chosen")
+    run = report_of(ONE_KERNEL, **no_cache)
+    assert run["place"].startswith(str(tmp_path / "chosen"))
+    assert run["stderr"] == ""
+
+
+def test_a_chosen_folder_that_cannot_be_used_is_named(read_only, tmp_path):
+    (tmp_path / "file").touch()
+    chosen = str(tmp_path / "file" / "cache")
+    run = report_of(
+        ONE_KERNEL,
+        environment={**read_only["environment"], "NUMBA_CACHE_DIR": chosen},
+        launcher=read_only["launcher"],
+    )
+    (warning,) = warnings_in(run["stderr"])
+    assert f"because {chosen} is not writable" in warning
+
+
+def test_another_error_of_numba_is_not_taken_for_a_missing_cache(monkeypatch):
+    def refuse(**options):
+        raise RuntimeError("something else")
+
+    monkeypatch.setattr(decorators.numba, "njit", refuse)
+    with pytest.raises(RuntimeError, match="something else"):
+        decorators.compiled(lambda: None)
+
+
+def test_the_code_runs_with_compiling_switched_off():
+    code = "import bhmc; print(bhmc.BHMC(n_warmup=1, n_draws=2).fit([[1.0], [2.0]]).labels_)"
+    quiet = "ignore:The chains have not converged"  # two draws cannot
+    done = run_python(code, environment={"NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": quiet})
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""

@@ -1,0 +1,96 @@
+"""The same seed gives the same draws for any number of threads, processes and BLAS threads."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import threading
+
+import joblib
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from bhmc import BHMC
+from bhmc._compiled.blas_threads import one_blas_thread
+
+SETTINGS = {"n_levels": 2, "n_warmup": 3, "n_draws": 5, "random_state": 5}
+
+
+def data() -> np.ndarray:
+    """Several tiles of rows, wide enough for BLAS to want threads of its own."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(2_500, 40)) + 3.0 * rng.integers(0, 4, 2_500)[:, None]
+
+
+def fingerprint(model: BHMC) -> str:
+    """A hash of everything drawn, to the last bit."""
+    parts = (
+        *model.draws_.numbers().values(),
+        model.paths_,
+        model.component_labels_,
+        model.tree_.theta,
+    )
+    return hashlib.sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in parts)).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def alone() -> str:
+    """What one thread draws."""
+    return fingerprint(BHMC(n_chains=4, n_jobs=1, **SETTINGS).fit(data()))
+
+
+@pytest.mark.parametrize("n_jobs", [2, 4, -1])
+def test_chains_in_threads(alone, n_jobs):
+    assert fingerprint(BHMC(n_chains=4, n_jobs=n_jobs, **SETTINGS).fit(data())) == alone
+
+
+@pytest.mark.parametrize("n_jobs", [2])
+def test_chains_in_processes(alone, n_jobs):
+    with joblib.parallel_config("loky"):
+        assert fingerprint(BHMC(n_chains=4, n_jobs=n_jobs, **SETTINGS).fit(data())) == alone
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "4"])
+def test_blas_threads(alone, threads):
+    code = (
+        "from tests.estimator.test_parallel import *\n"
+        "print(fingerprint(BHMC(n_chains=4, n_jobs=2, **SETTINGS).fit(data())))"
+    )
+    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+    environment = {**os.environ, **dict.fromkeys(names, threads)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == alone
+
+
+def test_another_seed_draws_otherwise(alone):
+    """The fingerprint can differ."""
+    settings = {**SETTINGS, "random_state": 6}
+    assert fingerprint(BHMC(n_chains=4, **settings).fit(data())) != alone
+
+
+def blas_threads() -> set[int]:
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+def test_blas_is_limited_until_the_last_chain_is_out():
+    before = blas_threads()
+    entered, leave = threading.Event(), threading.Event()
+
+    def other_chain():
+        with one_blas_thread():
+            entered.set()
+            leave.wait(10)
+
+    other = threading.Thread(target=other_chain)
+    with one_blas_thread():
+        other.start()
+        assert entered.wait(10)
+        assert blas_threads() == {1}
+    assert blas_threads() == {1}
+    leave.set()
+    other.join()
+    assert blas_threads() == before

@@ -1,0 +1,1 @@
+"""Studies of the package as a whole: programs that people run, not tests."""

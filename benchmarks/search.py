@@ -20,7 +20,7 @@ import bhmc
 from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc._sampling.sweep import Chain, start_state
 from bhmc.likelihoods import resolve
-from bhmc.model.hdp.setting import concentrations
+from bhmc.model.hyper import concentrations
 from bhmc.posterior.predictive import log_predictive
 
 ROOT = Path(__file__).parents[1]

@@ -12,11 +12,12 @@ from bhmc._version import __version__
 if typing.TYPE_CHECKING:
     from bhmc import baselines, datasets, likelihoods, metrics, plotting, preprocessing, priors
     from bhmc._estimator.bhmc import BHMC
-    from bhmc._sampling.sweep import sweep, warmup
+    from bhmc._sampling.sweep import sweep
+    from bhmc._sampling.warmup import warmup
     from bhmc._search import SearchResult, search
+    from bhmc.model.density import log_joint
     from bhmc.model.describe_prior import PriorDescription, describe_prior
-    from bhmc.model.hdp.density import log_joint
-    from bhmc.model.hdp.simulate import sample_data, sample_prior
+    from bhmc.model.simulate import sample_data, sample_prior
     from bhmc.model.state import Hyper, Info, State
     from bhmc.tree import Tree
 
@@ -56,12 +57,12 @@ _ROOMS = {
     "State": "model.state",
     "Tree": "tree",
     "describe_prior": "model.describe_prior",
-    "log_joint": "model.hdp.density",
-    "sample_data": "model.hdp.simulate",
-    "sample_prior": "model.hdp.simulate",
+    "log_joint": "model.density",
+    "sample_data": "model.simulate",
+    "sample_prior": "model.simulate",
     "search": "_search",
     "sweep": "_sampling.sweep",
-    "warmup": "_sampling.sweep",
+    "warmup": "_sampling.warmup",
 }
 
 

@@ -16,7 +16,6 @@ from bhmc._estimator.prediction import Prediction
 from bhmc._estimator.profiles import profiles
 from bhmc._estimator.progress import CallbackSupport, Interrupts, listening, with_callbacks
 from bhmc._io.archive import load_model, save_model
-from bhmc._sampling.sweep import PRECISIONS, check_sampler
 from bhmc._validation.data import WrongEntryError, check_matrix, column_names, row_names
 from bhmc._validation.frames import Columns, is_frame, read_frame
 from bhmc._validation.init import STARTS, check_init
@@ -29,8 +28,10 @@ from bhmc.likelihoods import (
     kind_of,
     resolve,
 )
-from bhmc.model.hdp.setting import concentrations
-from bhmc.model.state import Hyper
+from bhmc.model.hyper import concentrations
+from bhmc.model.protocol import Transition
+from bhmc.model.registry import transition_named
+from bhmc.model.state import CONCENTRATIONS
 from bhmc.posterior.diagnostics import Diagnostics, diagnose, warn_if_not_converged
 from bhmc.posterior.draws import Draws
 from bhmc.posterior.recorder import (
@@ -43,6 +44,7 @@ from bhmc.posterior.recorder import (
 )
 from bhmc.posterior.retention import KEEPS, memory_sentence, plan
 from bhmc.posterior.summary import nearest_draw, node_support
+from bhmc.rows.local import PRECISIONS
 from bhmc.tree import Tree
 
 ESTIMATES = ("vi", "map")
@@ -62,6 +64,9 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
     ----------
     n_levels : int, default=3
         L, the number of steps from the root to a leaf.
+    transition : str or Transition, default="hdp"
+        How a child's components relate to its parent's. "hdp" is the paper's: a hierarchical
+        Dirichlet process ties a node's mixing weights to its parent's.
     likelihood : str or object of bhmc.likelihoods, default="auto"
         What a component looks like. "auto" takes "bernoulli" for a table of 0 and 1, "multinomial"
         for counts of words (and whenever X is sparse), "spherical_gaussian" for numbers of one kind
@@ -173,6 +178,7 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         self,
         n_levels=3,
         *,
+        transition="hdp",
         likelihood="auto",
         alpha="learn",
         gamma0="learn",
@@ -194,6 +200,7 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         random_state=None,
     ):
         self.n_levels = n_levels
+        self.transition = transition
         self.likelihood = likelihood
         self.alpha = alpha
         self.gamma0 = gamma0
@@ -230,7 +237,7 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         y : ignored
             There for scikit-learn's conventions.
         """
-        hyper = self._check_parameters()
+        transition = self._check_parameters()
         data, columns = self._check_data(X)
         init = check_init(
             self.init,
@@ -242,7 +249,7 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
             likelihood = resolve(self.likelihood, data, columns)
             family = _prepared(likelihood, data, columns)
         family.check_precision(self.precision)
-        task = self._task(family, hyper, init)
+        task = self._task(family, transition, init)
         recorders = self._run_chains(task, data)
         kept = common_draws(recorders)
         if not kept:
@@ -295,11 +302,11 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         """The model of a file that `save` wrote. Nothing in the file is executed."""
         return load_model(path, cls)
 
-    def _task(self, family: Family, hyper: Hyper, init) -> Task:
+    def _task(self, family: Family, transition: Transition, init) -> Task:
         """What the chains are to do."""
         return Task(
             family=family,
-            hyper=hyper,
+            transition=transition,
             n_levels=self.n_levels,
             sampler=self.sampler,
             init=init,
@@ -356,7 +363,7 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
             feature_scales=looks.scales,
         )
 
-    def _check_parameters(self) -> Hyper:
+    def _check_parameters(self) -> Transition:
         """Refuse a bad parameter before any work is done."""
         check_whole(self.n_levels, "n_levels", 1)
         check_whole(self.n_warmup, "n_warmup", 0)
@@ -367,14 +374,15 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
             raise ValueError(
                 "hyper='paper' learns during the warm-up only: n_warmup must be at least 1, got 0."
             )
+        transition = transition_named(self.transition)
         hyper = concentrations(
-            alpha=self.alpha,
-            gamma0=self.gamma0,
-            gamma=self.gamma,
+            **{name: getattr(self, name) for name in CONCENTRATIONS},
             fixed_components=self.fixed_components,
             hyper=self.hyper,
+            transition=transition,
         )
-        check_sampler(self.sampler, hyper)
+        transition = transition.bind(hyper, self.hyper)
+        check_choice(self.sampler, "sampler", transition.samplers)
         check_choice(self.precision, "precision", PRECISIONS)
         check_choice(self.estimate, "estimate", ESTIMATES)
         check_choice(self.keep, "keep", KEEPS)
@@ -382,8 +390,8 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
             check_checkpoint(self.checkpoint)
         if isinstance(self.init, str):
             check_choice(self.init, "init", STARTS)
-        kind_of(self.likelihood)
-        return hyper
+        transition.check(kind_of(self.likelihood), self.n_levels, self.sampler)
+        return transition
 
     def _check_data(self, X):
         """X as a float64 matrix of at least two rows and one column, as the likelihood allows; and

@@ -10,11 +10,14 @@ import numpy as np
 from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc._estimator.checkpoint import Checkpoint, SavedChain
 from bhmc._estimator.progress import Interrupts, Listener
-from bhmc._sampling.sweep import Chain, run, start_state
+from bhmc._sampling.run import run
+from bhmc._sampling.start import start_state
 from bhmc.likelihoods import Family
-from bhmc.model.state import Hyper, State
+from bhmc.model.protocol import Sampler, Transition
+from bhmc.model.state import State
 from bhmc.posterior.recorder import Recorder
 from bhmc.posterior.retention import Plan
+from bhmc.rows.local import LocalRows
 
 # Seconds from one checkpoint to the next.
 _BETWEEN_CHECKPOINTS = 30.0
@@ -24,7 +27,7 @@ class Task(NamedTuple):
     """What all chains of a fit have in common."""
 
     family: Family
-    hyper: Hyper
+    transition: Transition
     n_levels: int
     sampler: str
     init: Any
@@ -61,24 +64,16 @@ def run_chain(
     if interrupts.asked.is_set():
         return recorder
     with one_blas_thread():
-        chain = Chain(  # the start itself is not kept: for many rows it is large
-            _start(task, rng) if before is None else before.state,
-            task.family,
-            task.sampler,
-            rng,
-            dtype=task.precision,
-            learning=task.hyper,
-            walk=task.as_paper,
-        )
+        chain = _chain(task, rng, before)
         last = time.monotonic()
 
-        def on_sweep(chain: Chain, made: int) -> bool:
+        def on_sweep(chain: Sampler, made: int) -> bool:
             nonlocal last
             answers = [listener(number, chain, made) for listener in listeners]
             stop = interrupts.asked.is_set() or any(answers)
             due = stop or made == task.n_sweeps or time.monotonic() - last > _BETWEEN_CHECKPOINTS
             if saved is not None and due:
-                saved.write(Checkpoint(chain.state(), rng, recorder, made))
+                saved.write(Checkpoint(chain.capture(), rng, recorder, made))
                 last = time.monotonic()
             return stop
 
@@ -108,12 +103,14 @@ def common_draws(recorders: list[Recorder]) -> list[Recorder]:
     return [one.first(length) for one in recorders if len(one.rows) >= length]
 
 
-def _start(task: Task, rng: np.random.Generator) -> State:
-    return start_state(
-        task.family,
-        n_levels=task.n_levels,
-        hyper=task.hyper,
-        rng=rng,
-        init=task.init,
-        dtype=task.precision,
-    )
+def _chain(task: Task, rng: np.random.Generator, before: Checkpoint | None) -> Sampler:
+    """The chain at its start, or where a file has it. The start itself is not kept: for many rows
+    it is large.
+    """
+    rows = LocalRows(task.family, task.precision)
+    if before is None:
+        state = start_state(task.transition, rows, n_levels=task.n_levels, rng=rng, init=task.init)
+        return task.transition.sampler(state, rows, task.sampler, rng)
+    if isinstance(before.captured, State):  # a file of format 1
+        return task.transition.sampler(before.captured, rows, task.sampler, rng)
+    return task.transition.resume(before.captured, rows, task.sampler, rng)

@@ -22,7 +22,8 @@ _FREE = {"n_draws", "n_chains", "n_jobs", "progress", "checkpoint"}
 class Checkpoint(NamedTuple):
     """A chain between two sweeps."""
 
-    state: State
+    captured: dict[str, Any] | State
+    """What `Sampler.capture` returned; in files of format 1 a state."""
     rng: np.random.Generator
     recorder: Recorder
     made: int
@@ -42,7 +43,7 @@ class SavedChain:
         values = read(self._path, "checkpoint")
         self._check_same_fit(values["fit"])
         return Checkpoint(
-            state=values["state"],
+            captured=values["captured"] if "captured" in values else values["state"],
             rng=values["rng"],
             recorder=_recorder(values["recorder"], self._plan),
             made=values["made"],

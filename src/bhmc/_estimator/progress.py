@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, cast
 
-from bhmc._sampling.sweep import Chain
+from bhmc.model.protocol import Sampler
 
 # Seconds from one look at the chains to the next: the log joint is not for free.
 _BETWEEN_LOOKS = 0.25
@@ -62,7 +62,7 @@ class Bar:
         self._total, self._last, self._shown = n_chains * n_sweeps, 0.0, 0
         self._bar = _new_bar(self._total)
 
-    def update(self, number: int, chain: Chain, made: int) -> None:
+    def update(self, number: int, chain: Sampler, made: int) -> None:
         """Chain `number` has made so many sweeps."""
         with self._lock:
             self._sweeps[number] = made
@@ -183,7 +183,7 @@ def listening(estimator, n_sweeps: int, first_line: str) -> Iterator[list[Listen
             one.close()
 
 
-Listener = Callable[[int, Chain, int], Any]
+Listener = Callable[[int, Sampler, int], Any]
 """Hears (number of the chain, chain, sweeps made); True asks that chain to stop."""
 
 
@@ -199,7 +199,7 @@ class Callbacks:
         self._open: set[int] = set()
         self._lock = threading.Lock()
 
-    def update(self, number: int, chain: Chain, made: int) -> bool:
+    def update(self, number: int, chain: Sampler, made: int) -> bool:
         """Tell the callbacks that a sweep has ended; whether one of them asks to stop."""
         with self._lock:
             task = self._chains[number]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._sampling.sweep import Chain
+from bhmc.model.protocol import Sampler as Chain
 from bhmc.model.state import Info
 from bhmc.posterior.recorder import Recorder
 from bhmc.posterior.retention import Plan

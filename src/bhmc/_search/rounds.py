@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 
 from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc._estimator.bhmc import BHMC
-from bhmc._sampling.sweep import Chain, start_state
+from bhmc._sampling.start import start_state
 from bhmc._search.settings import OF_THE_MODEL, draw_settings
 from bhmc._validation.parameters import check_whole
 from bhmc.likelihoods import Likelihood, by_name, kind_of, resolve
-from bhmc.model.hdp.setting import concentrations
+from bhmc.model.hyper import concentrations
+from bhmc.model.registry import transition_named
 from bhmc.model.state import Hyper
 from bhmc.posterior.predictive import log_predictive
+from bhmc.rows.local import LocalRows
 
 # The round whose settings are the defaults of `BHMC`.
 DEFAULTS = 0
@@ -117,8 +119,9 @@ def _score(plan, number, split, settings, likelihood, fitted, held_out, deadline
     log_p = np.full(len(held_out), -np.inf)
     components = []
     with one_blas_thread():
-        start = start_state(family, n_levels=n_levels, hyper=hyper, rng=rng, init=BHMC().init)
-        chain = Chain(start, family, "gibbs", rng, learning=hyper)
+        transition, rows = transition_named("hdp").bind(hyper), LocalRows(family)
+        start = start_state(transition, rows, n_levels=n_levels, rng=rng, init=BHMC().init)
+        chain = transition.sampler(start, rows, "gibbs", rng)
         for sweep in range(1, plan.warmup + THIN * plan.draws + 1):
             if time.monotonic() > deadline:
                 return None

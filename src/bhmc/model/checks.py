@@ -6,10 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._validation.data import check_matrix
-from bhmc.model.state import State
-
-# Row sums of the weights may drift by a rounding error per component, never by more.
-_WEIGHT_TOLERANCE = 1e-8
+from bhmc.model.state import State, is_matrix
 
 
 def check_state(state: State) -> None:
@@ -25,17 +22,12 @@ def _invariants(state: State):
         array = getattr(state, name)
         whole = isinstance(array, np.ndarray) and array.dtype.kind in "iu"
         yield whole, f"{name} must be an array of whole numbers"
-    for name in ("log_weights", "theta"):
-        array = getattr(state, name)
-        matrix = isinstance(array, np.ndarray) and array.dtype.kind == "f" and array.ndim == 2
-        yield matrix, f"{name} must be a matrix of numbers"
+    yield is_matrix(state.theta), "theta must be a matrix of numbers"
+    yield from state.params.invariants(state)
     paths, components, parents = state.paths, state.components, state.parents
-    log_weights, k = state.log_weights, state.log_weights.shape[1] - 1
-    n_nodes = len(parents)
+    k, n_nodes = len(state.theta), len(parents)
     yield paths.ndim == 2 and paths.shape[1] >= 2, "paths must be (n, n_levels + 1), n_levels >= 1"
     yield components.shape == (len(paths),), "components must hold one label per path"
-    yield log_weights.shape[0] == n_nodes, "log_weights must hold one row per node"
-    yield len(state.theta) == k, "theta must hold one row per component"
     yield bool(((paths >= 0) & (paths < n_nodes)).all()), "a path names a node that does not exist"
     yield bool((paths[:, 0] == 0).all()), "every path must start at the root, node 0"
     yield parents[0] == -1, "the root's parent must be -1"
@@ -52,13 +44,6 @@ def _invariants(state: State):
         yield bool(occupied.all()), "every component must hold at least one datum"
     else:
         yield state.hyper.n_components == k, "the finite form must keep all its components"
-        yield bool((log_weights[:, -1] == -np.inf).all()), "the finite form has no remainder"
-    yield not np.isnan(log_weights).any(), "log_weights holds NaN"
-    sums = np.exp(log_weights).sum(axis=1)
-    yield (
-        bool(np.allclose(sums, 1, rtol=0, atol=_WEIGHT_TOLERANCE)),
-        "a node's weights must sum to 1",
-    )
     yield bool(np.isfinite(state.theta).all()), "theta must be finite"
     shared = state.shared
     vector = isinstance(shared, np.ndarray) and shared.dtype.kind == "f" and shared.ndim == 1

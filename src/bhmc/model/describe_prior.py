@@ -7,9 +7,8 @@ import numpy as np
 
 from bhmc._extras import import_pandas
 from bhmc._validation.parameters import check_whole, seed_sequence
-from bhmc.model.hdp.setting import concentrations
-from bhmc.model.hdp.simulate import sample_hyper
 from bhmc.model.hdp.start import prior_partition
+from bhmc.model.hyper import concentrations, sample_hyper
 
 # Percentiles: the interval holds 90 % of the samples.
 _INTERVAL = (5, 95)

@@ -4,12 +4,16 @@
 of arrays: a sweep returns a new one and leaves its argument alone.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.priors import Prior
+
+# Names of the concentrations, in the order in which they are shown.
+CONCENTRATIONS = ("alpha", "gamma0", "gamma")
 
 
 class Hyper(NamedTuple):
@@ -30,9 +34,14 @@ class Hyper(NamedTuple):
     n_components: int | None = None
 
     @property
+    def concentrations(self) -> dict[str, Any]:
+        """The concentrations by name: numbers, or priors where they are learned."""
+        return {name: getattr(self, name) for name in CONCENTRATIONS}
+
+    @property
     def priors(self) -> dict[str, Prior]:
         """The concentrations that are learned, by name."""
-        values = {"alpha": self.alpha, "gamma0": self.gamma0, "gamma": self.gamma}
+        values = self.concentrations
         return {name: value for name, value in values.items() if isinstance(value, Prior)}
 
 
@@ -50,11 +59,41 @@ class Info(NamedTuple):
     paths_accepted: int
 
 
-class State(NamedTuple):
-    """One draw of everything unknown: tree, components, weights, component parameters.
+class Params(Protocol):
+    """What a transition adds to a state: a NamedTuple of its own (`HdpParams`, say)."""
 
-    Node ids are 0..n_nodes-1; the root is 0 and a parent always has a smaller id than its children,
-    so an id is also a row of `log_weights`. Component labels are 0..K-1.
+    @property
+    def hyper(self) -> Hyper:
+        """The current concentrations, as numbers."""
+        ...
+
+    def node_weights(self, state: "State") -> NDArray[np.float64]:
+        """(n_nodes, K + 1) mixing weights of every node, the remainder last.
+
+        Parameters
+        ----------
+        state : State
+            The state that these parameters are part of.
+        """
+        ...
+
+    def invariants(self, state: "State") -> Iterator[tuple[bool, str]]:
+        """(holds, sentence) for all that must hold of these parameters in a state.
+
+        Parameters
+        ----------
+        state : State
+            The state that these parameters are part of; its arrays have the right types.
+        """
+        ...
+
+
+class State(NamedTuple):
+    """One draw of everything unknown: tree, components, component parameters, and what the
+    transition adds to them.
+
+    Node ids are 0..n_nodes-1; the root is 0 and a parent always has a smaller id than its children.
+    Component labels are 0..K-1.
     """
 
     paths: NDArray[np.int32]
@@ -63,19 +102,22 @@ class State(NamedTuple):
     """(n,) component of each datum."""
     parents: NDArray[np.int32]
     """(n_nodes,) id of each node's parent, -1 for the root."""
-    log_weights: NDArray[np.float64]
-    """(n_nodes, K + 1) log mixing weights; the last column is the remainder beta*."""
     theta: NDArray[np.float64]
     """(K, p) component parameters, a row per component, laid out by the likelihood family."""
-    hyper: Hyper
-    """The current concentrations, as numbers."""
-    shared: NDArray[np.float64] = np.empty(0)
+    shared: NDArray[np.float64]
     """(q,) learned numbers of the family that all components share; none in most families."""
+    params: Any
+    """What the transition adds: `HdpParams` holds log mixing weights and concentrations."""
+
+    @property
+    def hyper(self) -> Hyper:
+        """The current concentrations, as numbers."""
+        return self.params.hyper
 
     @property
     def weights(self) -> NDArray[np.float64]:
         """(n_nodes, K + 1) mixing weights, the remainder last; every row sums to 1."""
-        return np.exp(self.log_weights)
+        return self.params.node_weights(self)
 
     @property
     def node_ids(self) -> NDArray[np.int64]:
@@ -105,7 +147,39 @@ class State(NamedTuple):
     @property
     def n_components(self) -> int:
         """K: occupied components (infinite form) or all of them (finite form)."""
-        return self.log_weights.shape[1] - 1
+        return len(self.theta)
+
+
+class Partition(NamedTuple):
+    """The tree and the components of one draw, without its weights and parameters."""
+
+    leaf: NDArray[np.integer]
+    """(n,) node id of each row's leaf."""
+    component: NDArray[np.integer]
+    """(n,) component of each row, 0..K-1."""
+    parents: NDArray[np.int32]
+    """(n_nodes,) parent of each node, -1 for the root, which is 0; parents come before children."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays."""
+        return self.leaf.nbytes + self.component.nbytes + self.parents.nbytes
+
+    def paths(self, n_levels: int) -> NDArray[np.int32]:
+        """(n, n_levels + 1) node ids from the root to each row's leaf."""
+        return paths_to(self.leaf, self.parents, n_levels)
+
+    def nodes_at(self, level: int, n_levels: int) -> NDArray[np.int32]:
+        """(n,) node id of each row at one level."""
+        nodes = self.leaf.astype(np.int32)
+        for _ in range(n_levels - level):
+            nodes = self.parents[nodes]
+        return nodes
+
+
+def is_matrix(array) -> bool:
+    """Whether `array` is a NumPy matrix of floating-point numbers."""
+    return isinstance(array, np.ndarray) and array.dtype.kind == "f" and array.ndim == 2
 
 
 def paths_to(leaf: NDArray, parents: NDArray, n_levels: int) -> NDArray[np.int32]:
@@ -115,24 +189,3 @@ def paths_to(leaf: NDArray, parents: NDArray, n_levels: int) -> NDArray[np.int32
     for level in range(n_levels, 0, -1):
         paths[:, level - 1] = parents[paths[:, level]]
     return paths
-
-
-def with_hyper(state: State, hyper: Hyper) -> State:
-    """`state` with other concentrations; its form stays (no `n_components` means its own).
-
-    Those to be learned keep the state's numbers, which their priors must allow.
-    """
-    if hyper.n_components is None:
-        hyper = hyper._replace(n_components=state.hyper.n_components)
-    if hyper.n_components != state.hyper.n_components:
-        raise ValueError(
-            f"hyper has n_components={hyper.n_components!r}, but the state was made with "
-            f"n_components={state.hyper.n_components!r}."
-        )
-    current = {name: getattr(state.hyper, name) for name in hyper.priors}
-    for name, value in current.items():
-        if hyper.priors[name].log_density(value) == -np.inf:
-            raise ValueError(
-                f"the state has {name}={value:g}, which its prior {hyper.priors[name]} excludes."
-            )
-    return state._replace(hyper=hyper._replace(**current))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from bhmc._extras import import_matplotlib
 from bhmc._validation.parameters import check_whole
 from bhmc.model.describe_prior import describe_prior
-from bhmc.model.hdp.setting import concentrations
+from bhmc.model.hyper import concentrations
 from bhmc.plotting._canvas import grid_for
 from bhmc.plotting._colors import INK, PALETTE
 from bhmc.plotting._text import FONT_SIZE

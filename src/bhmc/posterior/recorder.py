@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._sampling.sweep import Chain
+from bhmc.model.protocol import Sampler as Chain
 from bhmc.model.state import Info, State
 from bhmc.posterior.draws import Draws, Partition
 from bhmc.posterior.retention import Plan, Thinned, WholeDraw, small
@@ -64,8 +64,7 @@ class Recorder:
 
     def on_warmup(self, chain: Chain) -> None:
         """Note what the chain has learned so far."""
-        hyper = chain.hyper
-        self.warmup_hyper.append((hyper.alpha, hyper.gamma0, hyper.gamma))
+        self.warmup_hyper.append(tuple(chain.learned().values()))
         self.warmup_shared.append(chain.shared)
 
     def on_draw(self, chain: Chain, info: Info) -> None:
@@ -75,7 +74,7 @@ class Recorder:
             raise ArithmeticError("a draw has no likelihood: its numbers are beyond a double.")
         draw = len(self.rows)
         if not self.rows:
-            self.pairs = watched_pairs(chain.n_rows)
+            self.pairs = watched_pairs(len(chain.partition().leaf))
         self.rows.append(_numbers(chain, log_likelihood, self.pairs))
         self._keep(chain, draw)
         if self.plan.best and (self.best is None or log_likelihood > self.best_log_likelihood):
@@ -98,13 +97,15 @@ class Recorder:
         partition = self.plan.partition_step > 0 and self.partitions.wants(draw)
         if not whole and not partition:
             return
-        tree = chain.compact()
+        tree = chain.partition()
         kept = Partition(small(tree.leaf), small(tree.component), tree.parents)
         if partition:
             self.partitions.add(draw, kept)
         if whole:
+            state = chain.state()
             self.wholes.add(
-                draw, WholeDraw(kept, tree.log_weights, chain.theta, chain.shared, chain.hyper)
+                draw,
+                WholeDraw(kept, state.params.log_weights, state.theta, state.shared, state.hyper),
             )
 
 
@@ -158,21 +159,29 @@ def collect_warmup(recorders: list[Recorder]) -> WarmupTraces:
 
 def _numbers(chain: Chain, log_likelihood: float, pairs: NDArray[np.int64]) -> Row:
     """What is noted of a draw; entropies are -sum of p log p, p being shares of the rows."""
-    levels, sizes = chain.node_sizes()
+    tree = chain.partition()
+    n_nodes = len(tree.parents)
+    sizes = np.bincount(tree.leaf, minlength=n_nodes)
+    levels = np.zeros(n_nodes, dtype=np.int64)
+    for z in range(1, n_nodes):
+        levels[z] = levels[tree.parents[z]] + 1
+    for z in range(n_nodes - 1, 0, -1):
+        sizes[tree.parents[z]] += sizes[z]
     n, terms = sizes[0], np.bincount(levels, weights=sizes * np.log(sizes))
-    held = chain.component_sizes()
+    held = np.bincount(tree.component)
     held = held[held > 0]
+    hyper = chain.learned()
     return Row(
         log_joint=log_likelihood + chain.log_prior(),
         log_likelihood=log_likelihood,
         n_nodes=len(sizes),
         n_components=chain.n_components,
         component_entropy=float(np.log(n) - (held * np.log(held)).sum() / n),
-        alpha=chain.hyper.alpha,
-        gamma0=chain.hyper.gamma0,
-        gamma=chain.hyper.gamma,
+        alpha=hyper["alpha"],
+        gamma0=hyper["gamma0"],
+        gamma=hyper["gamma"],
         nodes_at=np.bincount(levels)[1:],
         entropy_at=(np.log(n) - terms / n)[1:],
         shared=chain.shared,
-        together=chain.same_component(*pairs.T),
+        together=tree.component[pairs[:, 0]] == tree.component[pairs[:, 1]],
     )

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bhmc.model.hdp.params import hdp_state
 from bhmc.model.state import Hyper, State
 from bhmc.posterior.draws import Mixture, Partition
 from bhmc.posterior.predictive import component_weights
@@ -99,7 +100,7 @@ class WholeDraw(NamedTuple):
 
     def state(self, n_levels: int) -> State:
         """The draw as a state."""
-        return State(
+        return hdp_state(
             paths=self.partition.paths(n_levels),
             components=self.partition.component.astype(np.int32),
             parents=self.partition.parents,

@@ -1,6 +1,13 @@
-"""Compiled sums of sufficient statistics over rows."""
+"""Compiled sums over rows: counts of cells, and sufficient statistics."""
 
 from bhmc._compiled.decorators import compiled
+
+
+@compiled
+def count_cells(leaf, component, counts):
+    """counts[leaf[i], component[i]] += 1, row by row."""
+    for i in range(leaf.shape[0]):
+        counts[leaf[i], component[i]] += 1
 
 
 @compiled

@@ -1,13 +1,13 @@
-"""Densities of a state: log p(V), the log joint, the complete-data log likelihood."""
+"""Densities of a state: log p(V), log p(B), the complete-data log likelihood."""
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bhmc.likelihoods import Family, Likelihood, resolve
-from bhmc.model.checks import check_functional_data, check_parameters, check_state
-from bhmc.model.hdp.setting import check_hyper
-from bhmc.model.state import Hyper, State, with_hyper
+from bhmc.likelihoods import Family
+from bhmc.model.state import State
 
 # A gamma draw of a smaller shape may have a logarithm beyond the doubles.
 _VANISHED = 1e-300
@@ -36,7 +36,8 @@ def log_p_weights(state: State) -> float:
     """
     hyper = state.hyper
     finite = hyper.n_components is not None
-    log_weights = state.log_weights[:, :-1] if finite else state.log_weights
+    log_weights = state.params.log_weights
+    log_weights = log_weights[:, :-1] if finite else log_weights
     root = log_weights[0]
     if finite:
         shapes = np.full(len(root), np.log(hyper.gamma0) - np.log(len(root)))
@@ -46,6 +47,48 @@ def log_p_weights(state: State) -> float:
         log_p += (hyper.gamma0 - 1) * root[-1] if hyper.gamma0 != 1 else 0.0
     shapes = np.log(hyper.gamma) + log_weights[state.parents[1:]]
     return float(log_p + log_dirichlet_pdf(log_weights[1:], shapes).sum())
+
+
+def log_concentrations(
+    levels: NDArray, n_under: NDArray, customers: NDArray, n_fixed: int
+) -> dict[str, Callable[[float], float]]:
+    """log p(V | alpha), log p(the root's customers | gamma0) and log p(tables | gamma), by name.
+
+    Parameters
+    ----------
+    levels, n_under : (slots,) arrays
+        Level of each node (-1 where there is none) and the number of data under it.
+    customers : (slots, columns) array
+        n_zk: data at a leaf, the children's tables at an inner node; column 0 is 0.
+    n_fixed : int
+        K of the finite form; 0 in the infinite form.
+
+    Returns
+    -------
+    dict
+        Each a function of the concentration, less a constant.
+    """
+    below_root = levels > 0
+    inner = (levels >= 0) & (levels < levels.max())
+    n_z = customers.sum(axis=1)
+
+    def of_alpha(x):
+        return below_root.sum() * np.log(x) - _log_rising(x, n_under[inner]).sum()
+
+    def of_gamma0(x):
+        used = customers[0][customers[0] > 0]
+        each = _log_rising(x / n_fixed, used).sum() if n_fixed else len(used) * np.log(x)
+        return each - _log_rising(x, n_z[0])
+
+    def of_gamma(x):
+        return n_z[inner].sum() * np.log(x) - _log_rising(x, n_z[below_root]).sum()
+
+    return {"alpha": of_alpha, "gamma0": of_gamma0, "gamma": of_gamma}
+
+
+def _log_rising(x, n):
+    """log Gamma(x + n) / Gamma(x)."""
+    return gammaln(x + n) - gammaln(x)
 
 
 def log_dirichlet_pdf(log_w: NDArray, log_shapes: NDArray) -> NDArray:
@@ -65,45 +108,7 @@ def log_dirichlet_pdf(log_w: NDArray, log_shapes: NDArray) -> NDArray:
 
 def log_p_components(state: State) -> float:
     """log p(c | V, B) = sum_n log beta_{leaf(n), c_n}."""
-    return float(state.log_weights[state.paths[:, -1], state.components].sum())
-
-
-def log_joint(state: State, X, *, hyper: Hyper, likelihood: str | Likelihood) -> float:
-    """log p(X, theta, c, B, V | hyper), the log density of a state with its data.
-
-    log p(V) + log p(B) + sum_n log beta_{leaf(n), c_n} + sum_k log h(theta_k)
-    + sum_n log f(x_n; theta_c_n), and the log priors of the concentrations and of the family's
-    shared numbers where those are learned; in the infinite form c counts as a partition.
-
-    Parameters
-    ----------
-    state : State
-        A draw.
-    X : (n, d) array
-        Its data; with NaN for missing entries, or sparse, where the family allows it.
-    hyper : Hyper
-        Concentrations.
-    likelihood : str or Likelihood
-        The family with its prior H. A name stands for the family's own numbers ("gaussian" is
-        `Gaussian(1, 0, 1)`): only `BHMC` takes scales from data.
-    """
-    hyper, setting = check_hyper(hyper), resolve(likelihood)
-    X = check_functional_data(
-        X, state, allow_missing=setting.allows_missing, allow_sparse=setting.allows_sparse
-    )
-    learned = hyper.priors
-    state = with_hyper(state, hyper)
-    check_state(state)
-    family = setting.prepare(X)
-    check_parameters(state, X, family.n_parameters, family.n_shared)
-    family = family.at(state.shared)
-    return (
-        log_likelihood(state, family)
-        + log_p_weights(state)
-        + float(family.log_prior(state.theta).sum())
-        + family.log_prior_shared()
-        + sum(prior.log_density(getattr(state.hyper, name)) for name, prior in learned.items())
-    )
+    return float(state.params.log_weights[state.paths[:, -1], state.components].sum())
 
 
 def log_likelihood(state: State, family: Family) -> float:

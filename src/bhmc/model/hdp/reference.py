@@ -1,16 +1,16 @@
-"""The slow twin of `_kernels`: the same conditionals in plain NumPy. Read this file first.
+"""The slow twin of `kernels`: the same conditionals in plain NumPy. Read this file first.
 
 Same entry points, same arguments, same order of random numbers: from equal workspaces and equal
-generators both give the same draws (tests/test_twin.py). Nothing here is compiled or tuned: each
-datum is really taken out, and all that its draw needs is computed from scratch.
+generators both give the same draws (tests/model/test_twin.py). Nothing here is compiled or tuned:
+each datum is really taken out, and all that its draw needs is computed from scratch.
 Column 0 of every array over components is the remainder: beta_z0 is beta*_z, f(x; theta_0) is f*.
 """
 
 import math
 
 import numpy as np
-from scipy.special import gammaln
 
+from bhmc.model.hdp.density import log_concentrations
 from bhmc.model.hdp.workspace import (
     COMPONENTS_BORN,
     COMPONENTS_DIED,
@@ -52,30 +52,31 @@ def random_source(rng):
 # ---- Path and component of each datum ----------------------------------------------------------
 
 
-def gibbs_pass(ws, rates, first, order, start, rng):
-    """(v_n, c_n) from their exact joint conditional, n = first + order[i], i = start, ... in turn.
+def gibbs_pass(ws, rates, tile, order, start, rng):
+    """(v_n, c_n) from their exact joint conditional, of the tile's rows order[start:] in turn.
 
     Returns (position to go on from, code): a component just born, NEEDS_ROOM or DONE.
     """
     for i in range(start, len(order)):
         if not _has_room(ws, rates):
             return i, NEEDS_ROOM
-        n, log_f = first + order[i], ws.log_f[order[i], : ws.room[WIDTH]]
-        units = log_f[ws.component[n]], log_f.max()
-        lone = ws.n_under[ws.leaf[n]] == 1 or (not rates.n_fixed and ws.held[ws.component[n]] == 1)
+        n, log_f = order[i], tile.log_f[order[i], : ws.room[WIDTH]]
+        leaf, component = tile.leaf[n], tile.component[n]
+        units = log_f[component], log_f.max()
+        lone = ws.n_under[leaf] == 1 or (not rates.n_fixed and ws.held[component] == 1)
         proposal = None if lone else _masses(ws, rates)[0][0]
-        ws.n_under[_path_to(ws, ws.leaf[n])] -= 1
-        _drop_empty_nodes(ws, ws.leaf[n])
-        _leave_component(ws, rates, n)
+        ws.n_under[_path_to(ws, leaf)] -= 1
+        _drop_empty_nodes(ws, leaf)
+        _leave_component(ws, rates, component)
         z, k = _draw_place_and_component(ws, rates, log_f, units, proposal, rng)
         ws.events[PATHS_ACCEPTED] += 1
-        born = _put_in(ws, rates, n, z, k, z, rng)
+        born = _put_in(ws, rates, tile, n, z, k, z, rng)
         if born:
             return i + 1, born
     return len(order), DONE
 
 
-def mh_pass(ws, rates, first, order, start, literal, rng):
+def mh_pass(ws, rates, tile, order, start, literal, rng):
     """v_n by Metropolis-Hastings from the nCRP with c_n summed out, then c_n given v_n.
 
     The proposal is the prior of v_n given the others: accept it with min(1, S_new / S_old).
@@ -84,18 +85,18 @@ def mh_pass(ws, rates, first, order, start, literal, rng):
     for i in range(start, len(order)):
         if not _has_room(ws, rates):
             return i, NEEDS_ROOM
-        n, log_f = first + order[i], ws.log_f[order[i], : ws.room[WIDTH]]
-        old = ws.leaf[n]
-        ws.n_under[_path_to(ws, old)] -= 1
-        _leave_component(ws, rates, n, keep=literal)
+        n, log_f = order[i], tile.log_f[order[i], : ws.room[WIDTH]]
+        leaf, component = tile.leaf[n], tile.component[n]
+        ws.n_under[_path_to(ws, leaf)] -= 1
+        _leave_component(ws, rates, component, keep=literal)
         new = _propose_leaf(ws, rates, rng)
         log_s = _log_sums(ws, log_f)
-        accepted = np.log1p(-rng.random()) < log_s[new] - log_s[old]
-        leaf, loser = (new, old) if accepted else (old, new)
+        accepted = np.log1p(-rng.random()) < log_s[new] - log_s[leaf]
+        leaf, loser = (new, leaf) if accepted else (leaf, new)
         ws.events[PATHS_ACCEPTED] += accepted
         _drop_empty_nodes(ws, loser)
         k = _draw_index(ws.log_beta[leaf, : ws.room[WIDTH]] + log_f, rng)
-        born = _put_in(ws, rates, n, leaf, k, NONE if literal else leaf, rng)
+        born = _put_in(ws, rates, tile, n, leaf, k, NONE if literal else leaf, rng)
         if born:
             return i + 1, born
     return len(order), DONE
@@ -189,7 +190,7 @@ def _propose_leaf(ws, rates, rng):
     return z
 
 
-def _put_in(ws, rates, n, z, k, chosen_at, rng):
+def _put_in(ws, rates, tile, n, z, k, chosen_at, rng):
     """v_n <- the path to leaf z, or to a new one below inner z; c_n <- k, 0: a new component.
 
     Returns the component if it was just born, else 0.
@@ -199,7 +200,7 @@ def _put_in(ws, rates, n, z, k, chosen_at, rng):
         k = break_component(ws, rates, chosen_at, rng)
     leaf = _grow_branch(ws, rates, z, k, rng)
     ws.n_under[_path_to(ws, leaf)] += 1
-    ws.leaf[n], ws.component[n] = leaf, k
+    tile.leaf[n], tile.component[n] = leaf, k
     ws.held[k] += 1
     return k if born else 0
 
@@ -242,10 +243,11 @@ def draw_weights_given_tables(ws, rates, rng):
 
 
 def draw_tables(ws, rates, literal, rng):
-    """n_zk: data at a leaf; at an inner node its children's tables, or all data if `literal`."""
+    """n_zk of inner nodes from those of the leaves: the children's tables, or all their data if
+    `literal`.
+    """
     customers = ws.customers[:, : ws.room[WIDTH]]
-    customers[:] = 0
-    np.add.at(customers, (ws.leaf, ws.component), 1)
+    customers[ws.level < ws.room[DEPTH]] = 0
     for level in range(ws.room[DEPTH], 0, -1):
         for z in np.flatnonzero(ws.level == level):
             up = ws.parent[z]
@@ -256,34 +258,14 @@ def draw_tables(ws, rates, literal, rng):
 
 def _draw_concentrations(ws, rates, learning, rng):
     """p(alpha | V), p(gamma0 | the root's customers), p(gamma | tables), each times its prior."""
-    for name, target in log_concentrations(ws, rates).items():
+    targets = log_concentrations(
+        ws.level, ws.n_under, ws.customers[:, : ws.room[WIDTH]], rates.n_fixed
+    )
+    for name, target in targets.items():
         prior, x = getattr(learning, name), getattr(rates, name)
         if prior[0] != FIXED:
             rates = rates._replace(**{name: _redraw_rate(target, prior, x, rng)})
     return rates
-
-
-def log_concentrations(ws, rates):
-    """log p(V | alpha), log p(the root's customers | gamma0) and log p(tables | gamma), by name:
-    each a function of the number, less a constant.
-    """
-    inner = (ws.level >= 0) & (ws.level < ws.room[DEPTH])
-    customers = ws.customers[:, : ws.room[WIDTH]]
-    below_root, n_z = ws.level > 0, customers.sum(axis=1)
-
-    def of_alpha(x):
-        return below_root.sum() * np.log(x) - _log_rising(x, ws.n_under[inner]).sum()
-
-    def of_gamma0(x):
-        k = max(rates.n_fixed, 1)
-        used = customers[0][customers[0] > 0]
-        each = _log_rising(x / k, used).sum() if rates.n_fixed else len(used) * np.log(x)
-        return each - _log_rising(x, n_z[0])
-
-    def of_gamma(x):
-        return n_z[inner].sum() * np.log(x) - _log_rising(x, n_z[below_root]).sum()
-
-    return {"alpha": of_alpha, "gamma0": of_gamma0, "gamma": of_gamma}
 
 
 def _redraw_rate(target, prior, x, rng):
@@ -308,11 +290,6 @@ def _redraw_rate(target, prior, x, rng):
         if log_p(new) >= level:
             return np.exp(new)
         left, right = (new, right) if new < y else (left, new)
-
-
-def _log_rising(x, n):
-    """log Gamma(x + n) / Gamma(x)."""
-    return gammaln(x + n) - gammaln(x)
 
 
 def break_component(ws, rates, chosen_at, rng):
@@ -422,9 +399,8 @@ def _drop_empty_nodes(ws, z):
         z = up
 
 
-def _leave_component(ws, rates, n, keep=False):
-    """Datum n leaves its component, which is unborn again if nobody holds it (unless kept)."""
-    k = ws.component[n]
+def _leave_component(ws, rates, k, keep=False):
+    """A datum leaves component k, which is unborn again if nobody holds it (unless kept)."""
     ws.held[k] -= 1
     if ws.held[k] == 0 and not rates.n_fixed and not keep:
         _release_component(ws, k)

@@ -1,43 +1,158 @@
-"""What a user says of the concentrations, as a `Hyper` with every number checked."""
+"""`Hdp`: the published transition, as the rest of the house sees it. Wiring, no mathematics."""
 
-from numbers import Real
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
-from bhmc._validation.parameters import check_choice, check_positive, check_whole
-from bhmc.model.state import Hyper
+import numpy as np
+from numpy.typing import NDArray
+
+from bhmc.model.hdp import density, simulate, start
+from bhmc.model.hdp.params import check_allowed
+from bhmc.model.hyper import sample_hyper
+from bhmc.model.protocol import Predictive
+from bhmc.model.state import Hyper, State
 from bhmc.priors import LEARN_BY, Prior
+from bhmc.rows.local import LocalRows
+
+# Rows of a start stay where they are for so many rounds, in which what goes with them settles: the
+# first weights are none of the model's, and shared numbers begin at middling values.
+_ROUNDS_OF_START = 5
+
+_NOT_BOUND = Hyper(1.0, 1.0, 1.0)
 
 
-def check_hyper(hyper: Hyper) -> Hyper:
-    """`hyper` with every number checked and made a plain float or int; priors stay."""
-    if not isinstance(hyper, Hyper):
-        raise TypeError(f"hyper must be a bhmc.Hyper, got {type(hyper).__name__}.")
-    k = hyper.n_components
-    return Hyper(
-        _number_or_prior(hyper.alpha, "alpha"),
-        _number_or_prior(hyper.gamma0, "gamma0"),
-        _number_or_prior(hyper.gamma, "gamma"),
-        None if k is None else check_whole(k, "n_components", 1),
-    )
+@dataclass(frozen=True)
+class Hdp:
+    """beta_root ~ GEM(gamma0) and beta_z ~ DP(gamma, beta_parent); theta_k ~ H independently.
 
+    Parameters
+    ----------
+    hyper : Hyper
+        Concentrations; `bind` puts them in.
+    walk : bool, default=False
+        Whether concentrations are learned by the paper's random walk, not by slices.
+    """
 
-def concentrations(
-    *, alpha, gamma0, gamma, fixed_components: int | None = None, hyper: str = "exact"
-) -> Hyper:
-    """The `Hyper` that a user's words ask for: numbers, priors, or "learn" for the usual prior."""
-    learn = LEARN_BY[check_choice(hyper, "hyper", tuple(LEARN_BY))]
-    if fixed_components is not None:
-        check_whole(fixed_components, "fixed_components", 1)
-    given = {"alpha": alpha, "gamma0": gamma0, "gamma": gamma}
-    wanted = {
-        name: learn[name] if isinstance(value, str) and value == "learn" else value
-        for name, value in given.items()
-    }
-    return check_hyper(Hyper(**wanted, n_components=fixed_components))
+    hyper: Hyper = _NOT_BOUND
+    walk: bool = False
 
+    name: ClassVar[str] = "hdp"
+    samplers: ClassVar[tuple[str, ...]] = ("gibbs", "mh", "paper")
 
-def _number_or_prior(value, name: str):
-    if isinstance(value, Prior):
-        return value
-    if isinstance(value, Real) and not isinstance(value, bool):
-        return check_positive(value, name)
-    raise TypeError(f"{name} must be a number above 0 or one of bhmc.priors, got {value!r}.")
+    def usual_priors(self, how: str) -> Mapping[str, Prior]:
+        """What "learn" stands for: `Gamma(2, 10)` for alpha and gamma, `Gamma(1, 1)` for gamma0."""
+        return LEARN_BY[how]
+
+    def bind(self, hyper: Hyper, how: str = "exact") -> "Hdp":
+        """The transition with these concentrations."""
+        return replace(self, hyper=hyper, walk=how == "paper")
+
+    def learned(self) -> Mapping[str, Prior]:
+        """The priors of the concentrations that are learned, by name."""
+        return self.hyper.priors
+
+    def check(self, likelihood: Any, n_levels: int, sampler: str) -> None:
+        """Refuse the published sampler for the finite form, which it does not have."""
+        if sampler == "paper" and self.hyper.n_components is not None:
+            raise ValueError(
+                "sampler='paper' exists for the infinite form only, not for a fixed number of "
+                "components."
+            )
+
+    def simulate(
+        self, n: int, *, n_levels: int, likelihood: Any, n_features: int, rng: np.random.Generator
+    ) -> tuple[State, NDArray[np.float64]]:
+        """(V, c, B, theta) and X from the model."""
+        return simulate.simulate(
+            n,
+            n_levels=n_levels,
+            hyper=self.hyper,
+            likelihood=likelihood,
+            n_features=n_features,
+            rng=rng,
+        )
+
+    def drawn(self, rng: np.random.Generator) -> "Hdp":
+        """The transition with a draw in place of every prior."""
+        return replace(self, hyper=sample_hyper(self.hyper, rng))
+
+    def start(
+        self,
+        rows: LocalRows,
+        labels: NDArray[np.int64] | None,
+        *,
+        n_levels: int,
+        rng: np.random.Generator,
+    ) -> State:
+        """A draw of everything unknown given where the rows are, or with that from the prior.
+
+        Weights, theta and shared numbers come from the sampler's own conditionals.
+        """
+        family, hyper = rows.family, self.hyper
+        if labels is None:
+            state = start.prior_state(rows.n_rows, n_levels=n_levels, hyper=hyper, rng=rng)
+        else:
+            state = start.labelled_state(labels, n_levels=n_levels, hyper=hyper)
+        sums = family.sums(state.components, state.n_components)
+        state = state._replace(theta=family.draw_theta(sums, rng), shared=rows.shared)
+        if labels is None:
+            return state
+        chain = replace(self, walk=False).sampler(state, rows, "gibbs", rng)
+        for _ in range(_ROUNDS_OF_START):
+            chain.redraw_weights()
+            chain.redraw_theta()
+        return chain.state()
+
+    def log_density(self, state: State, family: Any) -> float:
+        """log p(X, theta, c, B, V | hyper), and the log priors of what is learned."""
+        priors = self.learned()
+        return (
+            density.log_likelihood(state, family)
+            + density.log_p_weights(state)
+            + float(family.log_prior(state.theta).sum())
+            + family.log_prior_shared()
+            + sum(prior.log_density(getattr(state.hyper, n)) for n, prior in priors.items())
+        )
+
+    def sampler(
+        self, state: State, rows: LocalRows, name: str, rng: np.random.Generator, engine: Any = None
+    ) -> Any:
+        """A chain that goes on from a state."""
+        kind, settings = self._kind(name, engine)
+        return kind.from_state(state, rows, name, rng, **settings)
+
+    def resume(
+        self, captured: Mapping[str, Any], rows: LocalRows, name: str, rng: np.random.Generator
+    ) -> Any:
+        """A chain that goes on, bit for bit, from what `capture` returned."""
+        kind, settings = self._kind(name, None)
+        return kind.resume(captured, rows, name, rng, **settings)
+
+    def adopt(self, state: State) -> State:
+        """The state with these concentrations; those to be learned keep the state's numbers."""
+        return check_allowed(state, self.hyper)
+
+    def predictive(self, of: Any, level: int) -> Predictive:
+        """Where the next row goes at a level."""
+        from bhmc.model.hdp.predictive import at_level
+
+        return at_level(of, level)
+
+    def component_weights(self, of: Any) -> NDArray[np.float64]:
+        """(K + 1,) the probability of each component for the next row, the remainder last."""
+        from bhmc.model.hdp.predictive import component_weights
+
+        return component_weights(of)
+
+    def _kind(self, name: str, engine: Any) -> tuple[Any, dict[str, Any]]:
+        """The class of the sampler, and what it is made with. Numba is loaded here."""
+        from bhmc.model.hdp import published
+        from bhmc.model.hdp.sampler import HdpSampler
+
+        settings: dict[str, Any] = {"learning": self.hyper}
+        if engine is not None:
+            settings["engine"] = engine
+        if self.walk:
+            settings["draw_weights"] = published.draw_weights_and_walk
+        return published.PublishedSampler if name == "paper" else HdpSampler, settings

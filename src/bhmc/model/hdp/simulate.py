@@ -9,9 +9,7 @@ most of them are far too small for a double.
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._validation.parameters import check_rng, check_whole
-from bhmc.likelihoods import Likelihood, resolve
-from bhmc.model.hdp.setting import check_hyper
+from bhmc.model.hdp.params import hdp_state
 from bhmc.model.state import Hyper, State
 
 # A stick whose log length is below this (1e-30) is dust: no double-precision sum can see it.
@@ -24,17 +22,10 @@ _LARGEST_GAMMA0 = 1e4
 _Node = tuple[int, ...]
 
 
-def sample_prior(
-    n: int,
-    *,
-    n_levels: int,
-    hyper: Hyper,
-    likelihood: str | Likelihood,
-    rng: np.random.Generator,
-    n_features: int = 1,
-    n_components: int | None = None,
+def simulate(
+    n: int, *, n_levels: int, hyper: Hyper, likelihood, n_features: int, rng: np.random.Generator
 ) -> tuple[State, NDArray[np.float64]]:
-    """Draw everything from the model: (V, c, B, theta) and X.
+    """Everything from the model, forwards: (V, c, B, theta) and X.
 
     beta_root ~ GEM(gamma0), theta_k ~ H; each datum walks down by the nCRP(alpha); a new node draws
     beta_z ~ DP(gamma, beta_pa); at the leaf c_n ~ Categorical(beta_leaf) and x_n ~ F(theta_c_n).
@@ -44,29 +35,18 @@ def sample_prior(
     n : int
         Number of data.
     n_levels : int
-        L, the number of steps from the root to a leaf.
+        Steps from the root to a leaf.
     hyper : Hyper
-        Concentrations, or their priors: then they are drawn first. Its `n_components` selects the
-        finite form too.
-    likelihood : str or Likelihood
-        The family with its prior H. A name stands for the family's own numbers ("gaussian" is
-        `Gaussian(1, 0, 1)`): only `BHMC` takes scales from data.
+        Concentrations, or their priors: then they are drawn first.
+    likelihood : Likelihood
+        The family with its base measure H.
+    n_features : int
+        Columns of X.
     rng : numpy.random.Generator
         Where all randomness comes from.
-    n_features : int, default=1
-        Columns of X.
-    n_components : int, optional
-        K of the finite form: beta_root ~ Dir(gamma0 / K, ...), beta_z ~ Dir(gamma beta_pa).
-
-    Returns
-    -------
-    state, X : State, (n, n_features) array
     """
-    n, n_levels = check_whole(n, "n", 1), check_whole(n_levels, "n_levels", 1)
-    n_features, rng = check_whole(n_features, "n_features", 1), check_rng(rng)
-    hyper = sample_hyper(_with_form(hyper, n_components), rng)
+    hyper = hyper._replace(**{name: prior.sample(rng) for name, prior in hyper.priors.items()})
     check_gamma0(hyper)
-    likelihood = resolve(likelihood)
     shared = likelihood.sample_shared(n_features, rng)
     likelihood = likelihood.at(shared)
     # No rows, no randomness: the family's own checks, before any work.
@@ -80,19 +60,6 @@ def sample_prior(
     return state, likelihood.sample_data(theta[state.components], rng)
 
 
-def sample_data(
-    state: State, *, likelihood: str | Likelihood, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """Draw fresh data given the state: x_n ~ F(theta_c_n)."""
-    likelihood = resolve(likelihood).at(state.shared)
-    return likelihood.sample_data(state.theta[state.components], check_rng(rng))
-
-
-def sample_hyper(hyper: Hyper, rng: np.random.Generator) -> Hyper:
-    """`hyper` with a draw in place of each prior."""
-    return hyper._replace(**{name: prior.sample(rng) for name, prior in hyper.priors.items()})
-
-
 def check_gamma0(hyper: Hyper) -> None:
     """Refuse a gamma0 whose sticks would be too many to break."""
     if hyper.n_components is None and hyper.gamma0 > _LARGEST_GAMMA0:
@@ -100,18 +67,6 @@ def check_gamma0(hyper: Hyper) -> None:
             f"gamma0 must be at most {_LARGEST_GAMMA0:g}, because the prior is drawn by breaking "
             f"some 70 gamma0 sticks, got {hyper.gamma0!r}."
         )
-
-
-def _with_form(hyper: Hyper, n_components: int | None) -> Hyper:
-    """`hyper` with the finite form named in the argument; a contradiction is refused."""
-    hyper = check_hyper(hyper)
-    if n_components is None:
-        return hyper
-    if hyper.n_components not in (None, n_components):
-        raise ValueError(
-            f"n_components={n_components!r} contradicts hyper.n_components={hyper.n_components!r}."
-        )
-    return check_hyper(hyper._replace(n_components=n_components))
 
 
 class _Franchise:
@@ -192,7 +147,7 @@ def _state(paths: list[_Node], dishes, log_beta: dict, hyper: Hyper) -> State:
         kept, components = np.arange(hyper.n_components), dishes
     unborn = np.delete(log_weights, kept, axis=1)
     log_rest = np.logaddexp.reduce(unborn, axis=1, initial=-np.inf)
-    return State(
+    return hdp_state(
         paths=np.array(
             [[number[p[:level]] for level in range(n_levels + 1)] for p in paths], dtype=np.int32
         ),

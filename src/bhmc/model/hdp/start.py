@@ -8,6 +8,7 @@ node choose at once.
 import numpy as np
 from numpy.typing import NDArray
 
+from bhmc.model.hdp.params import hdp_state
 from bhmc.model.hdp.simulate import check_gamma0, log_dirichlet, log_sticks
 from bhmc.model.state import Hyper, State
 
@@ -24,7 +25,7 @@ def prior_state(n: int, *, n_levels: int, hyper: Hyper, rng: np.random.Generator
     kept = np.unique(dishes) if hyper.n_components is None else np.arange(hyper.n_components)
     unborn = np.delete(log_beta, kept, axis=1)
     log_rest = np.logaddexp.reduce(unborn, axis=1, initial=-np.inf)
-    return State(
+    return hdp_state(
         paths=paths,
         components=np.searchsorted(kept, dishes).astype(np.int32),
         parents=parents,
@@ -52,7 +53,7 @@ def labelled_state(labels: NDArray[np.int64], *, n_levels: int, hyper: Hyper) ->
     components = components.astype(np.int32)
     k = int(components.max()) + 1 if hyper.n_components is None else hyper.n_components
     all_parents = np.concatenate(parents)
-    return State(
+    return hdp_state(
         paths=paths,
         components=components,
         parents=all_parents,

@@ -1,9 +1,10 @@
-"""The arrays a compiled sweep works in: a `State` with room for nodes and components to be born.
+"""The node arrays a sweep works in: tree and weights with room for nodes and components to be born.
 
 A node lives in a slot (a row), a component in a column; the root is slot 0, and column 0 is the
 remainder, the component not yet born. A free slot has level -1; a free column has weight 0 (log
 weight -inf) at every node, so sums over all columns need no test for it. Columns come in blocks of
-`BLOCK`, so that loops over them vectorise without a tail.
+`BLOCK`, so that loops over them vectorise without a tail. What belongs to rows (their leaves, their
+components, their likelihoods) is with the rows: `bhmc.rows`.
 """
 
 from typing import NamedTuple
@@ -11,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc.model.state import Hyper, State, paths_to
+from bhmc._compiled.aligned import aligned
+from bhmc.model.state import Hyper, State
 from bhmc.priors import FIXED, Prior
 
 # Places in Workspace.events, counted by the kernels and read by `Info`.
@@ -32,8 +34,6 @@ NEEDS_ROOM = -2
 NONE = -1
 
 BLOCK = 8
-
-_CACHE_LINE = 64
 
 
 # Which concentration is meant.
@@ -61,10 +61,6 @@ class Learning(NamedTuple):
 class Workspace(NamedTuple):
     """Arrays shared by every conditional of a sweep; changed in place by the kernels."""
 
-    leaf: NDArray[np.int32]
-    """(n,) slot of each datum's leaf; its path is the leaf's ancestors."""
-    component: NDArray[np.int32]
-    """(n,) column of each datum's component."""
     parent: NDArray[np.int64]
     """(slots,) slot of the parent, -1 for the root."""
     first_child: NDArray[np.int64]
@@ -89,15 +85,13 @@ class Workspace(NamedTuple):
     """(columns,) number of data in the component."""
     alive: NDArray[np.bool_]
     """(columns,) whether the component exists; column 0 counts as one that does."""
-    log_f: NDArray[np.floating]
-    """(tile, width) log f(x_n; theta_k) of one tile of rows, log f*(x_n) in column 0, all less a
-    number of the row's own. No wider than need be: a product fills a whole array fastest."""
     room: NDArray[np.int64]
     """(5,) free slots, free columns, width, depth, stale."""
     events: NDArray[np.int64]
     """(5,) what happened in this sweep."""
     customers: NDArray[np.int64]
-    """(slots, columns) n_zk; valid within one draw of the weights, as all below within a call."""
+    """(slots, columns) n_zk, the rows of leaves counted by `Rows`; valid within one draw of the
+    weights, as all below within a call."""
     scratch: NDArray[np.float64]
     """(5, columns) numbers of one row or node."""
     block_sums: NDArray[np.float64]
@@ -131,19 +125,19 @@ def whole_blocks(columns: int) -> int:
     return -(-columns // BLOCK) * BLOCK
 
 
-def load(state: State, *, tile: int, dtype: str = "float64", spare: int = 16) -> Workspace:
-    """A workspace that holds `state`, with `spare` free slots and columns; likelihoods unset."""
+def load(state: State, *, spare: int = 16) -> Workspace:
+    """A workspace that holds the tree and the weights of `state`, with `spare` free slots and
+    columns.
+    """
     n_nodes, k = len(state.parents), state.n_components
     slots = n_nodes + spare
     columns = whole_blocks(1 + k + (0 if state.hyper.n_components else spare))
-    log_beta = _aligned((slots, columns), -np.inf)
-    log_beta[:n_nodes, 1 : k + 1] = state.log_weights[:, :-1]
-    log_beta[:n_nodes, 0] = state.log_weights[:, -1]
+    log_beta = aligned((slots, columns), -np.inf)
+    log_beta[:n_nodes, 1 : k + 1] = state.params.log_weights[:, :-1]
+    log_beta[:n_nodes, 0] = state.params.log_weights[:, -1]
     parent = _padded(np.asarray(state.parents, dtype=np.int64), slots, NONE)
     first_child, next_sibling = _links(state.parents, slots)
     return Workspace(
-        leaf=state.paths[:, -1].astype(np.int32),
-        component=(state.components + 1).astype(np.int32),
         parent=parent,
         first_child=first_child,
         next_sibling=next_sibling,
@@ -151,16 +145,48 @@ def load(state: State, *, tile: int, dtype: str = "float64", spare: int = 16) ->
         n_under=_padded(state.sizes.astype(np.int64), slots, 0),
         free=_padded(np.arange(slots - 1, n_nodes - 1, -1), slots, NONE),
         log_beta=log_beta,
-        beta=np.exp(log_beta, out=_aligned(log_beta.shape, 0.0)),
+        beta=np.exp(log_beta, out=aligned(log_beta.shape, 0.0)),
         held=_padded(np.bincount(state.components + 1, minlength=k + 1), columns, 0),
         alive=np.arange(columns) <= k,
-        log_f=_aligned((tile, whole_blocks(k + 1)), 0.0, dtype),
         room=np.array([spare, columns - k - 1, whole_blocks(k + 1), state.n_levels, 1]),
         events=np.zeros(5, dtype=np.int64),
-        on_path=np.zeros(state.n_levels + 1, dtype=np.int64),
-        kept=np.zeros((2, state.n_levels + 1)),
+        **_path_scratch(state.n_levels),
         **_scratch(slots, columns),
     )
+
+
+# What outlives a sweep; the rest is scratch space.
+_LASTING = (
+    "parent",
+    "first_child",
+    "next_sibling",
+    "level",
+    "n_under",
+    "free",
+    "log_beta",
+    "beta",
+    "held",
+    "alive",
+    "room",
+    "events",
+)
+
+
+def kept(ws: Workspace) -> dict[str, NDArray]:
+    """Copies of the arrays that outlive a sweep, by name."""
+    return {name: getattr(ws, name).copy() for name in _LASTING}
+
+
+def restore(arrays: dict[str, NDArray]) -> Workspace:
+    """The workspace whose arrays `kept` returned; scratch space is new."""
+    slots, columns = arrays["log_beta"].shape
+    depth = int(arrays["room"][DEPTH])
+    framed = {
+        name: _framed(array, (slots, columns), 0.0) if array.ndim == 2 else array.copy()
+        for name, array in arrays.items()
+    }
+    framed["room"][STALE] = 1
+    return Workspace(**framed, **_path_scratch(depth), **_scratch(slots, columns))
 
 
 def grow(ws: Workspace, slots: int, columns: int) -> Workspace:
@@ -189,16 +215,19 @@ def grow(ws: Workspace, slots: int, columns: int) -> Workspace:
     )
 
 
-def fit_table(ws: Workspace) -> Workspace:
-    """The same with a table of likelihoods as wide as its components; it is to be filled anew."""
-    shape = len(ws.log_f), int(ws.room[WIDTH])
-    if ws.log_f.shape == shape:
-        return ws
-    return ws._replace(log_f=_aligned(shape, 0.0, ws.log_f.dtype))
+class Renumbering(NamedTuple):
+    """What became of slots and columns."""
+
+    new_slot: NDArray[np.int64]
+    """(slots + 1,) the new slot of each old one, -1 where it is free; the last entry is -1."""
+    columns: NDArray[np.int64]
+    """(columns in use,) the old column of each new one."""
+    new_column: NDArray[np.int64]
+    """(columns,) the new column of each old one that exists."""
 
 
-def tidy(ws: Workspace) -> NDArray[np.int64]:
-    """Renumber slots and columns in place; the state stays the same. Returns the old columns.
+def tidy(ws: Workspace) -> Renumbering:
+    """Renumber slots and columns in place; the state stays the same once rows are renumbered too.
 
     Columns become compact. Slots go level by level with siblings side by side, the largest first: a
     walk down the tree then reads few children, and neighbours in memory.
@@ -210,13 +239,14 @@ def tidy(ws: Workspace) -> NDArray[np.int64]:
         rank[nodes] = np.arange(len(nodes))
         by_level.append(nodes)
     columns = np.flatnonzero(ws.alive)
-    _move_slots(ws, np.concatenate(by_level))
+    new_column = np.cumsum(ws.alive) - 1
+    new_slot = _move_slots(ws, np.concatenate(by_level))
     _move_columns(ws, columns)
-    return columns
+    return Renumbering(new_slot, columns, new_column)
 
 
-def _move_slots(ws: Workspace, slots: NDArray[np.int64]) -> None:
-    """Slot slots[i] becomes slot i; all others are free."""
+def _move_slots(ws: Workspace, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Slot slots[i] becomes slot i; all others are free. Returns the new slot of each old one."""
     n_nodes, n_slots = len(slots), len(ws.level)
     new = np.full(n_slots + 1, NONE)  # one more: parent -1 maps to -1
     new[slots] = np.arange(n_nodes)
@@ -228,13 +258,12 @@ def _move_slots(ws: Workspace, slots: NDArray[np.int64]) -> None:
     ws.first_child[:], ws.next_sibling[:] = _links(parents, n_slots)
     ws.free[: n_slots - n_nodes] = np.arange(n_slots - 1, n_nodes - 1, -1)
     ws.room[FREE_SLOTS] = n_slots - n_nodes
-    ws.leaf[:] = new[ws.leaf]
+    return new
 
 
 def _move_columns(ws: Workspace, columns: NDArray[np.int64]) -> None:
     """Column columns[i] becomes column i; all others are free."""
     used = len(columns)
-    ws.component[:] = (np.cumsum(ws.alive) - 1)[ws.component]
     ws.alive[:], ws.alive[:used] = False, True
     for array, free in ((ws.held, 0), (ws.log_beta, -np.inf), (ws.beta, 0.0)):
         array[..., :used] = array[..., columns]
@@ -243,54 +272,54 @@ def _move_columns(ws: Workspace, columns: NDArray[np.int64]) -> None:
 
 
 class Compact(NamedTuple):
-    """A tree and its components, ids and labels made compact; no more than one number a datum."""
+    """Slots and columns in the order of node ids and component labels."""
 
-    leaf: NDArray[np.int32]
-    """(n,) node id of each datum's leaf."""
-    component: NDArray[np.int32]
-    """(n,) component of each datum, 0..K-1."""
-    parents: NDArray[np.int32]
-    """(n_nodes,) parents, -1 for the root; parents come before children."""
-    log_weights: NDArray[np.float64]
-    """(n_nodes, K + 1) log mixing weights, the remainder last."""
+    slots: NDArray[np.int64]
+    """(n_nodes,) slot of each node; parents come before children."""
+    columns: NDArray[np.int64]
+    """(K,) column of each component."""
+    node_of: NDArray[np.int32]
+    """(slots + 1,) node id of each slot, -1 where it is free; the last entry is -1."""
+    label_of: NDArray[np.int32]
+    """(columns,) label of each column's component."""
 
 
 def compact(ws: Workspace) -> Compact:
-    """The tree that a workspace holds, level by level."""
+    """Node ids, level by level, and component labels for what a workspace holds."""
     slots = np.flatnonzero(ws.level >= 0)
     slots = slots[np.argsort(ws.level[slots], kind="stable")]
-    columns = np.flatnonzero(ws.alive)[1:]
-    new_id = np.full(len(ws.level) + 1, -1, dtype=np.int32)  # one more: parent -1 maps to -1
-    new_id[slots] = np.arange(len(slots), dtype=np.int32)
-    new_label = (np.cumsum(ws.alive) - 2).astype(np.int32)
-    return Compact(
-        leaf=new_id[ws.leaf],
-        component=new_label[ws.component],
-        parents=new_id[ws.parent[slots]],
-        log_weights=np.column_stack([ws.log_beta[np.ix_(slots, columns)], ws.log_beta[slots, 0]]),
-    )
+    node_of = np.full(len(ws.level) + 1, -1, dtype=np.int32)  # one more: parent -1 maps to -1
+    node_of[slots] = np.arange(len(slots), dtype=np.int32)
+    label_of = (np.cumsum(ws.alive) - 2).astype(np.int32)
+    return Compact(slots, np.flatnonzero(ws.alive)[1:], node_of, label_of)
 
 
-def unload(ws: Workspace, theta: NDArray[np.float64], hyper: Hyper) -> State:
-    """The state a workspace holds, with ids and labels made compact (parents before children)."""
-    leaf, components, parents, log_weights = compact(ws)
-    return State(
-        paths=paths_to(leaf, parents, int(ws.room[DEPTH])),
-        components=components,
-        parents=parents,
-        log_weights=log_weights,
-        theta=theta[np.flatnonzero(ws.alive)[1:]].copy(),
-        hyper=hyper,
-    )
+def parents(ws: Workspace, order: Compact) -> NDArray[np.int32]:
+    """(n_nodes,) parents by node id, -1 for the root."""
+    return order.node_of[ws.parent[order.slots]]
+
+
+def log_weights(ws: Workspace, order: Compact) -> NDArray[np.float64]:
+    """(n_nodes, K + 1) log mixing weights by node id and label, the remainder last."""
+    own = ws.log_beta[np.ix_(order.slots, order.columns)]
+    return np.column_stack([own, ws.log_beta[order.slots, 0]])
+
+
+def _path_scratch(depth: int) -> dict[str, NDArray]:
+    """Arrays over the nodes of one path."""
+    return {
+        "on_path": np.zeros(depth + 1, dtype=np.int64),
+        "kept": np.zeros((2, depth + 1)),
+    }
 
 
 def _scratch(slots: int, columns: int) -> dict[str, NDArray]:
     """Arrays whose contents do not outlive a call."""
     return {
-        "mass": _aligned((slots, columns), 0.0),
+        "mass": aligned((slots, columns), 0.0),
         "share": np.zeros(slots),
         "customers": np.zeros((slots, columns), dtype=np.int64),
-        "scratch": _aligned((5, columns), 0.0),
+        "scratch": aligned((5, columns), 0.0),
         "block_sums": np.zeros(columns // BLOCK),
         "node_scratch": np.zeros((2, slots)),
     }
@@ -314,16 +343,6 @@ def _padded(array: NDArray, length: int, fill) -> NDArray:
 
 
 def _framed(array: NDArray, shape: tuple[int, int], fill: float) -> NDArray:
-    framed = _aligned(shape, fill)
+    framed = aligned(shape, fill)
     framed[: array.shape[0], : array.shape[1]] = array
     return framed
-
-
-def _aligned(shape: tuple[int, int], fill: float, dtype: str | np.dtype = "float64") -> NDArray:
-    """A full array that begins at a cache line, so that no block of a row lies across two."""
-    n_bytes = shape[0] * shape[1] * np.dtype(dtype).itemsize
-    memory = np.empty(n_bytes + _CACHE_LINE, dtype=np.uint8)
-    start = -memory.ctypes.data % _CACHE_LINE
-    array = memory[start : start + n_bytes].view(dtype).reshape(shape)
-    array[...] = fill
-    return array

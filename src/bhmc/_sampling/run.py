@@ -1,0 +1,36 @@
+"""`run`: a chain from its first sweep to its last draw."""
+
+from collections.abc import Callable
+
+from bhmc.model.protocol import Sampler
+from bhmc.model.state import Info
+
+
+def run(
+    chain: Sampler,
+    *,
+    n_warmup: int,
+    n_draws: int,
+    thin: int = 1,
+    on_draw: Callable[[Sampler, Info], None],
+    on_warmup: Callable[[Sampler], None] | None = None,
+    on_sweep: Callable[[Sampler, int], bool] | None = None,
+    done: int = 0,
+) -> None:
+    """`n_warmup` sweeps, then `n_draws` draws `thin` sweeps apart, each handed to `on_draw`.
+
+    Given `on_warmup`, sweeps of the warm-up are handed to it, and nothing is learned after them.
+    `on_sweep` hears of every sweep and how many were made, and ends the run by saying True. `done`
+    sweeps were made before, by a chain that this one goes on from.
+    """
+    for made in range(done, n_warmup + n_draws * thin):
+        if on_warmup is not None and (made == n_warmup or (made == done and made > n_warmup)):
+            chain.stop_learning()
+        info = chain.sweep()
+        if made < n_warmup:
+            if on_warmup is not None:
+                on_warmup(chain)
+        elif (made - n_warmup + 1) % thin == 0:
+            on_draw(chain, info)
+        if on_sweep is not None and on_sweep(chain, made + 1):
+            return

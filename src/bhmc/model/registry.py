@@ -1,0 +1,42 @@
+"""Transitions by name. A new transition is one line in this table.
+
+Nothing is imported until a name is asked for.
+"""
+
+from importlib import import_module
+from typing import Any
+
+# The module and the class that a name stands for.
+TRANSITIONS: dict[str, str] = {
+    "hdp": "bhmc.model.hdp.setting:Hdp",
+}
+
+
+def transition_named(transition: Any) -> Any:
+    """The transition that a name stands for; an object stands for itself.
+
+    Parameters
+    ----------
+    transition : str or Transition
+        A name of `TRANSITIONS`, or what it stands for with settings of its own.
+    """
+    if isinstance(transition, str):
+        if transition not in TRANSITIONS:
+            names = ", ".join(repr(name) for name in TRANSITIONS)
+            raise ValueError(f"transition={transition!r} is not known; choose one of {names}.")
+        module, _, name = TRANSITIONS[transition].partition(":")
+        return getattr(import_module(module), name)()
+    if not hasattr(transition, "samplers"):
+        raise TypeError(f"transition must be a name or a transition, got {transition!r}.")
+    return transition
+
+
+def transition_of(state: Any) -> Any:
+    """The transition that a state belongs to.
+
+    Parameters
+    ----------
+    state : State
+        Its `params` name the transition.
+    """
+    return transition_named(state.params.transition)

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from benchmarks import real_data
+from benchmarks.chains import chain_of
 from benchmarks.states import LIKELIHOOD, Shape, make
 from benchmarks.timing import (
     ROOT,
@@ -24,7 +25,7 @@ from benchmarks.timing import (
     report,
     take_turns,
 )
-from bhmc._sampling.sweep import Chain, run
+from bhmc._sampling.run import run
 from bhmc.posterior.recorder import Recorder
 
 # Bounds of sweep and loop against bare, and how often each is repeated.
@@ -131,7 +132,7 @@ def animals() -> list[Figure]:
     state, family = real_data.animals_start(X)
 
     def paper():
-        chain = Chain(state, family, "gibbs", np.random.default_rng(0))
+        chain = chain_of(state, family, "gibbs", np.random.default_rng(0))
         run(chain, n_warmup=500, n_draws=5_000, on_draw=Recorder().on_draw)
 
     paper()

@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 from sklearn import datasets
 
+from benchmarks.chains import chain_of, start_state
 from bhmc._compiled.blas_threads import one_blas_thread
-from bhmc._sampling.sweep import Chain, start_state
 from bhmc.likelihoods import AdaptiveGaussian, FreeGaussian, SharedGaussian
 from bhmc.model.state import Hyper
 from bhmc.posterior.predictive import log_predictive
@@ -61,7 +61,7 @@ def held_out(X: np.ndarray, scaled_to, hyper: Hyper, seed: int) -> tuple[float, 
     start, log_p, sizes = time.process_time(), [], []
     with one_blas_thread():
         state = start_state(family, n_levels=3, hyper=hyper, rng=rng, init="kmeans")
-        chain = Chain(state, family, "gibbs", rng, learning=hyper)
+        chain = chain_of(state, family, "gibbs", rng, learning=hyper)
         for sweep in range(N_SWEEPS):
             chain.sweep()
             if sweep >= N_SWEEPS // 2 and sweep % EVERY == 0:

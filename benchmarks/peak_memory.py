@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.chains import chain_of
 from benchmarks.states import LIKELIHOOD, Shape, make
 from bhmc import BHMC
-from bhmc._sampling.sweep import Chain
 
 SHAPE = Shape(1_000_000, 64, 100, 300)
 
@@ -37,7 +37,7 @@ def chain() -> float:
     state, X = make(SHAPE)
 
     def work():
-        chain = Chain(state, LIKELIHOOD.prepare(X), "gibbs", np.random.default_rng(0))
+        chain = chain_of(state, LIKELIHOOD.prepare(X), "gibbs", np.random.default_rng(0))
         chain.sweep()
         chain.sweep()
         chain.state()

@@ -9,12 +9,13 @@ from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import Bunch
 
+from benchmarks.chains import chain_of, start_state
 from benchmarks.states import Shape, tree_for
 from benchmarks.timing import ROOT
-from bhmc._sampling.sweep import Chain, start_state
 from bhmc.datasets import load_animals, load_products
 from bhmc.likelihoods import Gaussian
-from bhmc.model.state import Hyper, State
+from bhmc.model.hdp.params import hdp_state
+from bhmc.model.state import Hyper
 from bhmc.preprocessing import text_pipeline
 
 # Sweeps before anything is timed.
@@ -93,8 +94,8 @@ def flipkart_state(X: np.ndarray, k: int = 40, n_nodes: int = 80):
     with np.errstate(divide="ignore"):  # no remainder in the finite form
         log_weights = np.log(weights)
     hyper = Hyper(alpha=0.3, gamma0=5.0, gamma=1.0, n_components=k)
-    state = State(paths, labels, parents, log_weights, means, hyper)
-    chain = Chain(state, likelihood.prepare(X), "gibbs", np.random.default_rng(0))
+    state = hdp_state(paths, labels, parents, log_weights, means, hyper)
+    chain = chain_of(state, likelihood.prepare(X), "gibbs", np.random.default_rng(0))
     for _ in range(SETTLE):
         chain.sweep()
     return chain.state(), likelihood

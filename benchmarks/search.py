@@ -17,8 +17,8 @@ import numpy as np
 from sklearn import datasets
 
 import bhmc
+from benchmarks.chains import chain_of, start_state
 from bhmc._compiled.blas_threads import one_blas_thread
-from bhmc._sampling.sweep import Chain, start_state
 from bhmc.likelihoods import resolve
 from bhmc.model.hyper import concentrations
 from bhmc.posterior.predictive import log_predictive
@@ -54,7 +54,7 @@ def held_out(train: np.ndarray, test: np.ndarray, settings: dict, seed: int) -> 
             start = start_state(
                 family, n_levels=settings["n_levels"], hyper=hyper, rng=rng, init=INIT
             )
-            chain = Chain(start, family, "gibbs", rng, learning=hyper)
+            chain = chain_of(start, family, "gibbs", rng, learning=hyper)
             for sweep in range(N_WARMUP + N_SWEEPS):
                 chain.sweep()
                 if sweep >= N_WARMUP and sweep % EVERY == 0:

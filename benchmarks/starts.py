@@ -15,9 +15,9 @@ import time
 import numpy as np
 from sklearn import datasets
 
+from benchmarks.chains import chain_of, start_state
 from benchmarks.heldout import PRIORS
 from bhmc._compiled.blas_threads import one_blas_thread
-from bhmc._sampling.sweep import Chain, start_state
 from bhmc.datasets import load_zoo
 from bhmc.likelihoods import resolve
 from bhmc.posterior.predictive import log_predictive
@@ -74,7 +74,7 @@ def trace(X: np.ndarray, init: str, seed: int) -> list[float]:
         begin = time.process_time()
         state = start_state(family, n_levels=3, hyper=hyper, rng=rng, init=init)
         seconds = time.process_time() - begin
-        chain = Chain(state, family, "gibbs", rng, learning=hyper)
+        chain = chain_of(state, family, "gibbs", rng, learning=hyper)
         fits, sizes, early, late = [], [], [], []
         for sweep in range(max(AT) + 1):
             if sweep:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bhmc.likelihoods import Gaussian
+from bhmc.model.hdp.params import hdp_state
 from bhmc.model.state import Hyper, State
 
 DEPTH = 4
@@ -47,7 +48,7 @@ def make(shape: Shape, seed: int = 0) -> tuple[State, np.ndarray]:
     X = np.empty((shape.n, shape.d))
     for rows in np.array_split(np.arange(shape.n), max(1, shape.n // 50_000)):
         X[rows] = theta[components[rows]] + rng.standard_normal((len(rows), shape.d))
-    return State(paths, components, parents, np.log(weights), theta, HYPER), X
+    return hdp_state(paths, components, parents, np.log(weights), theta, HYPER), X
 
 
 def tree_for(shape: Shape, rng) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from bhmc._sampling.sweep import Chain
+from benchmarks.chains import chain_of
 from bhmc.model.hdp import kernels as _kernels
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -78,18 +78,18 @@ class Sweeps:
     def __init__(self, state, family, dtype: str = "float64"):
         self._engine = TimedEngine()
         rng = np.random.default_rng(1)
-        self.chain = Chain(state, family, "gibbs", rng, self._engine, dtype)
+        self.chain = chain_of(state, family, "gibbs", rng, self._engine, dtype)
         self.data, self.loop, self.weights, self.events = [], [], [], []
 
     def __call__(self) -> None:
         """One sweep."""
         self._engine.seconds = 0.0
-        self.chain._ws.events[:] = 0
+        self.chain.ws.events[:] = 0
         self.data.append(cpu_of(self.chain.redraw_data))
         self.loop.append(self._engine.seconds)
         self.weights.append(cpu_of(self.chain.redraw_weights))
         self.chain.redraw_theta()
-        self.events.append(self.chain._ws.events.copy())
+        self.events.append(self.chain.ws.events.copy())
 
 
 class Bare:

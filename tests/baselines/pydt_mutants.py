@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bhmc._compiled.random_source import PLAIN
 from bhmc.baselines.pydt import kernels as _pydt_kernels
-from bhmc.model.hdp.kernels import PLAIN
 from tests.mutants.mutants import Edits, edited
 
-_DECORATORS = re.compile(r"^from bhmc\._compiled\.decorators import (.+)$", re.MULTILINE)
+_DECORATORS = re.compile(r"^from bhmc\._compiled\.\w+ import (.+)$", re.MULTILINE)
 # The search for the best place may be short: any place leaves the sampler exact.
 _QUICK = (("_BISECTIONS = 10", "_BISECTIONS = 3"),)
 
@@ -30,10 +30,10 @@ class Mutant(NamedTuple):
 def build(edits: Edits) -> ModuleType:
     """A module like `_pydt_kernels` with `edits` made, in plain Python."""
     source = Path(_pydt_kernels.__file__).read_text(encoding="utf-8")
-    (decorators,) = _DECORATORS.findall(source)
+    names = ", ".join(_DECORATORS.findall(source))
     source = edited(_DECORATORS.sub("", source), (*edits, *_QUICK))
     module = ModuleType("mutated_pydt_kernels")
-    for name in decorators.split(", "):
+    for name in names.split(", "):
         setattr(module, name, lambda function: function)
     module.compiled = np.errstate(all="ignore")
     exec(compile(source, "mutated_pydt_kernels.py", "exec"), module.__dict__)

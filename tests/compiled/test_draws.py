@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from scipy.special import loggamma
 
-from bhmc.model.hdp.kernels import random_source, uniform
+from bhmc._compiled.random_source import random_source, uniform
 from tests.exact import alarm
 from tests.exact.alarm import P_LIMIT, chi_square_p, rng_for
 from tests.mutants.mutants import build

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from benchmarks.chains import chain_of, start_state
 from sklearn.decomposition import PCA
 
 import bhmc
-from bhmc._sampling.sweep import Chain, run, start_state
+from bhmc._sampling.run import run
 from bhmc.posterior.recorder import Recorder
 from tests.exact.alarm import SOAK_SEED
 from tests.shared_data import read_table
@@ -61,6 +62,6 @@ def _run(X, groups, seed) -> _Watcher:
     family = bhmc.likelihoods.Gaussian(sigma2=1.0, mu0=0.0, sigma0=1.0).prepare(X)
     state = start_state(family, n_levels=N_LEVELS, hyper=HYPER, rng=rng)
     watcher = _Watcher(groups)
-    chain = Chain(state, family, "gibbs", rng)
+    chain = chain_of(state, family, "gibbs", rng)
     run(chain, n_warmup=N_WARMUP, n_draws=N_DRAWS, on_draw=watcher.on_draw)
     return watcher

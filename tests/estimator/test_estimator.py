@@ -5,13 +5,13 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.chains import SAMPLERS
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bhmc import BHMC, Tree, priors
-from bhmc._sampling.sweep import SAMPLERS
 from bhmc.likelihoods import Gaussian
 from bhmc.model.hdp.density import log_p_tree
 from bhmc.posterior import recorder

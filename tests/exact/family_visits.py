@@ -7,9 +7,9 @@ what is exact comes from `marginals` and `learned_enumeration`.
 from functools import cache
 
 import numpy as np
+from benchmarks.chains import chain_of, start_state
 from numpy.typing import NDArray
 
-from bhmc._sampling.sweep import Chain, start_state
 from tests.exact import enumeration as en
 from tests.exact import marginals, marginals_shared
 from tests.exact.alarm import rng_for, z_of_chain
@@ -70,7 +70,7 @@ def _run(family, n_sweeps: int, sampler: str, rng):
     """(T,) numbers of the states a chain visits, and (T, 3) logarithms of the concentrations."""
     number = {key: i for i, key in enumerate(_prior().keys)}
     state = start_state(family, n_levels=N_LEVELS, hyper=HYPER, rng=rng)
-    chain = Chain(state, family, sampler, rng, learning=HYPER)
+    chain = chain_of(state, family, sampler, rng, learning=HYPER)
     visits, logs = np.empty(n_sweeps, dtype=int), np.empty((n_sweeps, 3))
     for t in range(-n_sweeps // 10, n_sweeps):  # the first tenth forgets the start
         chain.sweep()

@@ -6,9 +6,10 @@ X, every statistic has the same mean under both.
 """
 
 import numpy as np
+from benchmarks.chains import chain_of
 
 import bhmc
-from bhmc._sampling.sweep import Chain
+from bhmc.model.hdp.sampler import HdpSampler
 
 STATISTICS = (
     "x mean",
@@ -128,10 +129,10 @@ class Setting:
         """What a sampler sees of X; always the same entries."""
         return X
 
-    def chain(self, state, X, sampler, rng, **engine) -> Chain:
+    def chain(self, state, X, sampler, rng, **engine) -> HdpSampler:
         """A chain at `state`; concentrations with a prior are learned."""
         family = self.likelihood.prepare(X)
-        return Chain(state, family, sampler, rng, learning=self.hyper, **engine)
+        return chain_of(state, family, sampler, rng, learning=self.hyper, **engine)
 
     def statistics(self, state: bhmc.State, X: np.ndarray) -> np.ndarray:
         """What is compared."""

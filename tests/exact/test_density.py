@@ -9,6 +9,7 @@ from scipy.special import gammaln
 import bhmc
 from bhmc.model.hdp import density as _density
 from bhmc.model.hdp.density import log_p_tree
+from bhmc.model.hdp.params import hdp_state
 from tests.exact import enumeration as en
 from tests.exact.alarm import Z_LIMIT, rng_for, z_of
 
@@ -125,9 +126,7 @@ class _Proposal:
         if self.finite:
             none = np.full(len(self.parents), -np.inf)
             log_weights = np.column_stack([log_weights, none])
-        state = bhmc.State(
-            self.paths, self.components, self.parents, log_weights, theta, self.hyper
-        )
+        state = hdp_state(self.paths, self.components, self.parents, log_weights, theta, self.hyper)
         return bhmc.log_joint(state, DATA, hyper=self.hyper, likelihood=_LIKELIHOOD) - log_q
 
 

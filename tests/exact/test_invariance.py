@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bhmc._sampling import sweep
+from bhmc.model.hdp import published
 from tests.exact.alarm import Z_LIMIT, rng_for
 from tests.exact.geweke import Setting
 from tests.exact.invariance import paired_z
@@ -37,12 +37,12 @@ def test_the_published_pass_hides_its_errors():
 
 def test_the_published_pass_shows_them_where_a_remainder_is_left(monkeypatch):
     """With the root left unbroken, the kept lone component and the missing +1 show."""
-    monkeypatch.setattr(sweep, "PAPER_EPSILON", 2.0)
+    monkeypatch.setattr(published, "EPSILON", 2.0)
     assert _published_z("redraw_data") > Z_LIMIT
 
 
 def _published_z(stage) -> float:
     z = paired_z(Setting(n=5, n_levels=2), "paper", stage, 2_000, rng_for(22))
     largest = float(np.abs(z).max())
-    print(f"published {stage}, epsilon {sweep.PAPER_EPSILON}: largest |z| {largest:.1f}")
+    print(f"published {stage}, epsilon {published.EPSILON}: largest |z| {largest:.1f}")
     return largest

@@ -4,9 +4,11 @@ from functools import cache
 
 import numpy as np
 import pytest
+from benchmarks.chains import chain_of
 
 import bhmc
-from bhmc._sampling.sweep import Chain
+from bhmc.model.hdp.params import hdp_state
+from bhmc.model.hdp.sampler import HdpSampler
 from tests.exact import enumeration as en
 from tests.exact.alarm import P_LIMIT, T_LIMIT, chi_square_p, rng_for, z_scores
 from tests.mutants.mutants import build, find
@@ -37,10 +39,10 @@ class _Problem:
         exact = en.draw_exact_state(
             key, self.X, rng, self.n_levels, **NUMBERS, n_components=self.n_components
         )
-        return bhmc.State(**exact._asdict(), hyper=self.hyper)
+        return hdp_state(**exact._asdict(), hyper=self.hyper)
 
-    def chain(self, state, sampler, rng, **engine) -> Chain:
-        return Chain(state, self._family, sampler, rng, **engine)
+    def chain(self, state, sampler, rng, **engine) -> HdpSampler:
+        return chain_of(state, self._family, sampler, rng, **engine)
 
     def visited(self, chain) -> int:
         state = chain.state()

@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from bhmc._sampling.sweep import Chain
-from bhmc.model.hdp import hyper_random_walk, reference
 from bhmc.model.hdp import kernels as _kernels
+from bhmc.model.hdp import published, reference
 from tests.exact import alarm
 from tests.exact.alarm import Z_LIMIT, rng_for
 from tests.exact.invariance import paired_z
@@ -33,35 +32,33 @@ def test_walk_leaves_the_joint_law_alone(priors, n_components):
 
 def _even_in_x(log_p, x, rng):
     """Without the factor x' / x."""
-    new = x * math.exp(hyper_random_walk.STEP * rng.standard_normal())
+    new = x * math.exp(published.STEP * rng.standard_normal())
     return new if -rng.standard_exponential() < log_p(new) - log_p(x) else x
 
 
 def _never_refused(log_p, x, rng):
-    new = x * math.exp(hyper_random_walk.STEP * rng.standard_normal())
+    new = x * math.exp(published.STEP * rng.standard_normal())
     return new if log_p(new) > -math.inf else x
 
 
 @pytest.mark.parametrize("step", [_even_in_x, _never_refused])
 def test_wrong_steps_are_rejected(step, monkeypatch):
     monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
-    monkeypatch.setattr(hyper_random_walk, "walk_step", step)
+    monkeypatch.setattr(published, "walk_step", step)
     assert _largest_z(2 * N_DRAWS) > Z_LIMIT
 
 
 def test_a_walk_after_the_weights_is_rejected(monkeypatch):
     def weights_first(chain):
-        chain._engine.draw_tables(chain._ws, chain._rates, False, chain._source)
-        chain._engine.draw_weights_given_tables(chain._ws, chain._rates, chain._source)
-        rates = chain._rates
+        chain.engine.draw_tables(chain.ws, chain.rates, False, chain.source)
+        chain.engine.draw_weights_given_tables(chain.ws, chain.rates, chain.source)
+        rates = chain.rates
         for _ in range(5):  # far enough from where it was for the weights to miss it
-            rates = hyper_random_walk.walk_concentrations(
-                chain._ws, rates, chain._priors, chain._rng
-            )
+            rates = published.walk_concentrations(chain.ws, rates, chain.priors, chain.rng)
         return rates
 
     monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
-    monkeypatch.setattr(Chain, "_draw_weights_and_walk", weights_first)
+    monkeypatch.setattr(published, "draw_weights_and_walk", weights_first)
     assert _largest_z(4 * N_DRAWS) > Z_LIMIT
 
 

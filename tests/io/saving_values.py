@@ -15,6 +15,7 @@ from bhmc import BHMC, Hyper, State, Tree, likelihoods, priors
 from bhmc._io.archive.classes import contents
 from bhmc._io.archive.entries import is_fortran
 from bhmc.likelihoods.adaptive_gaussian import SettledGaussian
+from bhmc.model.hdp.params import hdp_state
 from bhmc.posterior.draws import Draws, Mixture, Partition
 
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.SeedSequence)
@@ -134,7 +135,7 @@ def small_draws() -> Draws:
 
 def small_state() -> State:
     """Three rows in two leaves."""
-    return State(
+    return hdp_state(
         paths=np.array([[0, 1], [0, 1], [0, 2]], dtype=np.int32),
         components=np.array([0, 1, 0], dtype=np.int32),
         parents=np.array([-1, 0, 0], dtype=np.int32),

@@ -5,9 +5,9 @@ or nearly so: where variances are inverse gamma, plain moments of x and theta ne
 """
 
 import numpy as np
+from benchmarks.chains import chain_of, start_state
 
 import bhmc
-from bhmc._sampling.sweep import Chain, start_state
 from tests.exact import geweke
 from tests.exact.alarm import N_BATCHES, rng_for, z_scores
 
@@ -127,7 +127,9 @@ def assert_chains_agree(one, other) -> None:
     for family in (one, other):
         rng = np.random.default_rng(8)
         hyper = bhmc.Hyper(0.6, 1.2, 0.8)
-        chain = Chain(start_state(family, n_levels=2, hyper=hyper, rng=rng), family, "gibbs", rng)
+        chain = chain_of(
+            start_state(family, n_levels=2, hyper=hyper, rng=rng), family, "gibbs", rng
+        )
         traces.append([])
         for _ in range(40):
             chain.sweep()

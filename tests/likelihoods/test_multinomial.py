@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
+from benchmarks.chains import chain_of, start_state
 from scipy import sparse, stats
 
-from bhmc._sampling.sweep import Chain, start_state
 from bhmc.likelihoods import multinomial as module
 from bhmc.likelihoods.multinomial import Multinomial, MultinomialFamily
 from tests.exact.alarm import Z_LIMIT, rng_for
@@ -187,7 +187,7 @@ def test_a_chain_on_sparse_data_is_the_one_on_dense_data(sampler):
         family = Multinomial(0.5).prepare(form(data))
         hyper = Setting(LIKELIHOOD, np.exp).hyper
         state = start_state(family, n_levels=2, hyper=hyper, rng=rng)
-        chain = Chain(state, family, sampler, rng)
+        chain = chain_of(state, family, sampler, rng)
         for _ in range(20):
             chain.sweep()
         ends.append((chain.state(), chain.log_likelihood()))

@@ -8,13 +8,14 @@ import typing
 
 import numpy as np
 import pytest
+from benchmarks.chains import SAMPLERS
 from scipy import sparse
 
 import bhmc
 from bhmc import Hyper, Info, State
-from bhmc._sampling.sweep import SAMPLERS
 from bhmc.likelihoods import Gaussian
 from bhmc.model.checks import check_state
+from bhmc.model.hdp.params import hdp_state
 from tests.mutants.mutants import build
 
 FORMS = [(sampler, None) for sampler in SAMPLERS] + [("gibbs", 4), ("mh", 4)]
@@ -334,7 +335,7 @@ def test_log_joint_takes_its_hyper_from_the_argument():
         for hyper in (PLAIN, *(PLAIN._replace(**{name: 2.0}) for name in Hyper._fields[:3]))
     }
     assert len(values) == 4
-    other = state._replace(hyper=Hyper(9.0, 9.0, 9.0))
+    other = state.with_params(hyper=Hyper(9.0, 9.0, 9.0))
     same = bhmc.log_joint(other, X, hyper=PLAIN, likelihood="gaussian")
     assert same == bhmc.log_joint(state, X, hyper=PLAIN, likelihood="gaussian")
 
@@ -349,7 +350,7 @@ def test_log_joint_is_a_plain_number():
 
 def sound_state():
     """Five data, two levels, components 0 and 1; every number chosen by hand."""
-    return State(
+    return hdp_state(
         paths=np.array([[0, 1, 3], [0, 1, 3], [0, 1, 4], [0, 2, 5], [0, 2, 5]]),
         components=np.array([0, 0, 1, 1, 0]),
         parents=np.array([-1, 0, 0, 1, 1, 2]),
@@ -363,7 +364,7 @@ def finite_state():
     state = sound_state()
     log_weights = np.log(np.tile([0.6, 0.4, 1.0], (6, 1)))
     log_weights[:, -1] = -np.inf
-    return state._replace(log_weights=log_weights, hyper=PLAIN._replace(n_components=2))
+    return state.with_params(log_weights=log_weights, hyper=PLAIN._replace(n_components=2))
 
 
 def changed(array, place, value):
@@ -378,10 +379,16 @@ BROKEN = [
     (S._replace(paths=S.paths[:, 0]), "paths must be (n, n_levels + 1), n_levels >= 1"),
     (S._replace(paths=S.paths[:, :1]), "paths must be (n, n_levels + 1), n_levels >= 1"),
     (S._replace(components=S.components[:-1]), "components must hold one label per path"),
-    (S._replace(log_weights=S.log_weights[:-1]), "log_weights must hold one row per node"),
+    (
+        S.with_params(log_weights=S.log_weights[:-1]),
+        "log_weights must hold one row per node",
+    ),
     (S._replace(theta=S.theta[:1]), "theta must hold one row per component"),
     (S._replace(theta=S.theta[:, 0]), "theta must be a matrix of numbers"),
-    (S._replace(log_weights=S.log_weights.tolist()), "log_weights must be a matrix of numbers"),
+    (
+        S.with_params(log_weights=S.log_weights.tolist()),
+        "log_weights must be a matrix of numbers",
+    ),
     (S._replace(paths=S.paths.astype(float)), "paths must be an array of whole numbers"),
     (S._replace(components=S.components.tolist()), "components must be an array of whole numbers"),
     (S._replace(paths=changed(S.paths, (0, 2), 6)), "a path names a node that does not exist"),
@@ -398,13 +405,22 @@ BROKEN = [
     (S._replace(components=changed(S.components, 0, -1)), "a component label is outside 0..K-1"),
     (S._replace(components=np.zeros(5, int)), "every component must hold at least one datum"),
     (
-        F._replace(hyper=PLAIN._replace(n_components=3)),
+        F.with_params(hyper=PLAIN._replace(n_components=3)),
         "the finite form must keep all its components",
     ),
-    (S._replace(hyper=F.hyper), "the finite form has no remainder"),
-    (S._replace(log_weights=changed(S.log_weights, (2, 0), np.nan)), "log_weights holds NaN"),
-    (S._replace(log_weights=S.log_weights + 1e-6), "a node's weights must sum to 1"),
-    (S._replace(log_weights=changed(S.log_weights, (2, 0), 0)), "a node's weights must sum to 1"),
+    (S.with_params(hyper=F.hyper), "the finite form has no remainder"),
+    (
+        S.with_params(log_weights=changed(S.log_weights, (2, 0), np.nan)),
+        "log_weights holds NaN",
+    ),
+    (
+        S.with_params(log_weights=S.log_weights + 1e-6),
+        "a node's weights must sum to 1",
+    ),
+    (
+        S.with_params(log_weights=changed(S.log_weights, (2, 0), 0)),
+        "a node's weights must sum to 1",
+    ),
     (S._replace(theta=changed(S.theta, (0, 0), np.nan)), "theta must be finite"),
     (S._replace(theta=changed(S.theta, (1, 0), np.inf)), "theta must be finite"),
     (S._replace(shared=np.array([1.0, np.nan])), "shared must be a vector of finite numbers"),
@@ -474,7 +490,7 @@ def test_vanishing_concentrations(sampler, n_components):
     """The smallest doubles there are: every shape of a node's weights underflows."""
     state, X = prior_draw(n=15, n_levels=3, n_components=n_components)
     for tiny in (1e-300, 1e-308):
-        state = state._replace(hyper=Hyper(tiny, tiny, tiny, n_components))
+        state = state.with_params(hyper=Hyper(tiny, tiny, tiny, n_components))
         for seed in range(5):
             state, _ = swept(state, X, seed, sampler)
             check_state(state)

@@ -2,15 +2,19 @@
 
 import numpy as np
 import pytest
+from benchmarks.chains import chain_of, start_state
 
 import bhmc
-from bhmc._sampling import sweep
 from bhmc.model.hdp import kernels as _kernels
 from bhmc.model.hdp import reference
 from bhmc.model.hdp import workspace as _workspace
+from bhmc.model.hdp.kernels import weights
+from bhmc.model.hdp.params import hdp_state
+from bhmc.model.hdp.sampler import HdpSampler
 from bhmc.rows import local
 from tests.exact.geweke import Setting
 from tests.exact.learned import PRIORS, Learned
+from tests.mutants.mutants import build
 
 CASES = [("gibbs", None), ("mh", None), ("paper", None), ("gibbs", 4), ("mh", 4)]
 ENGINES = [_kernels, reference]
@@ -30,7 +34,7 @@ def _check_same_draws(setting, state, X, sampler, seed, n_sweeps):
     _check_same_state(fast.state(), slow.state())
     np.testing.assert_allclose(fast.log_likelihood(), slow.log_likelihood(), rtol=1e-9)
     for chain in (fast, slow):
-        _check_bookkeeping(chain._ws)
+        _check_bookkeeping(chain)
     return fast_infos
 
 
@@ -41,8 +45,9 @@ def _check_same_state(fast, slow):
     np.testing.assert_allclose(fast.theta, slow.theta, rtol=1e-9, atol=1e-12)
 
 
-def _check_bookkeeping(ws):
-    """Everything a workspace says twice, it says alike."""
+def _check_bookkeeping(chain):
+    """Everything that nodes and rows say twice, they say alike."""
+    ws, tile = chain.ws, chain.rows.tile
     nodes = np.flatnonzero(ws.level >= 0)
     n_free, n_free_columns, width, depth, _ = ws.room
     assert set(ws.free[:n_free]) == set(np.flatnonzero(ws.level < 0))
@@ -51,13 +56,13 @@ def _check_bookkeeping(ws):
     assert ws.alive[0]
     assert width % _workspace.BLOCK == 0
     assert not ws.alive[width:].any()
-    for array in (ws.log_f, ws.log_beta, ws.beta, ws.mass, ws.scratch):
+    for array in (tile.log_f, ws.log_beta, ws.beta, ws.mass, ws.scratch):
         assert array.ctypes.data % 64 == 0  # else blocks of 8 lie across cache lines: half as fast
     np.testing.assert_array_equal(
-        ws.held, np.bincount(ws.component, minlength=len(ws.held)), err_msg="held"
+        ws.held, np.bincount(chain.rows.component, minlength=len(ws.held)), err_msg="held"
     )
     n_under, children = np.zeros_like(ws.n_under), 0
-    for leaf in ws.leaf:
+    for leaf in chain.rows.leaf:
         assert ws.level[leaf] == depth
         z = leaf
         while z != _workspace.NONE:
@@ -79,10 +84,11 @@ def _check_bookkeeping(ws):
 
 
 def test_same_numbers_by_name():
-    for name in ("_TOO_SMALL", "_TOO_LARGE", "_MANY_CUSTOMERS", "_HUGE", "_SLICE_WIDTH"):
-        assert getattr(reference, name) == getattr(_kernels, name)
-    assert reference._SMALLEST == 2.0**_kernels._SMALLEST_EXPONENT
-    assert reference._LARGEST == 2.0**_kernels._LARGEST_EXPONENT
+    fast = build(())
+    for name in ("TOO_SMALL", "TOO_LARGE", "MANY_CUSTOMERS", "HUGE", "SLICE_WIDTH"):
+        assert getattr(reference, f"_{name}") == getattr(fast, name)
+    assert reference._SMALLEST == 2.0**fast.SMALLEST_EXPONENT
+    assert reference._LARGEST == 2.0**fast.LARGEST_EXPONENT
 
 
 @pytest.mark.parametrize(("sampler", "n_components"), CASES)
@@ -145,9 +151,9 @@ def test_masses_brought_up_to_date_equal_masses_summed_anew(n_components, n_leve
         chain = setting.chain(state, X, "gibbs", np.random.default_rng(seed))
         for _ in range(3):
             chain.redraw_data()
-            ws = chain._ws
+            ws = chain.ws
             nodes, width = ws.level >= 0, ws.room[_workspace.WIDTH]
-            U, share = reference._masses(ws, chain._rates)
+            U, share = reference._masses(ws, chain.rates)
             np.testing.assert_allclose(ws.mass[nodes, :width], U[nodes], rtol=1e-11)
             inner = nodes & (ws.level > 0)  # the root has no share in anything
             np.testing.assert_allclose(ws.share[inner], share[inner], rtol=1e-14)
@@ -160,17 +166,17 @@ def test_room_runs_out_and_is_made(sampler, n_components, monkeypatch):
     calm = Setting(n_components, n=30, n_levels=4, numbers=(0.3, 0.5, 0.8))
     setting = Setting(n_components, n=30, n_levels=4, numbers=(20.0, 20.0, 0.8))
     state, X = calm.prior_draw(np.random.default_rng(0))
-    state = state._replace(hyper=setting.hyper)
+    state = state.with_params(hyper=setting.hyper)
     roomy = _run(setting, state, X, sampler, _kernels, 1, 3)[0].state()
-    load, grow, in_mid_tile = _workspace.load, _workspace.grow, []
+    load, make_room, in_mid_tile = _workspace.load, HdpSampler._make_room, []
 
-    def note(ws, *size):
-        in_mid_tile.append((ws.leaf != start.leaf).any() and (ws.leaf == start.leaf).any())
-        return grow(ws, *size)
+    def note(chain):
+        same = chain.rows.leaf == state.paths[:, -1]
+        in_mid_tile.append(same.any() and not same.all())
+        make_room(chain)
 
-    start = load(state, tile=30)
-    monkeypatch.setattr(_workspace, "load", lambda state, **how: load(state, spare=5, **how))
-    monkeypatch.setattr(_workspace, "grow", note)
+    monkeypatch.setattr(_workspace, "load", lambda state: load(state, spare=5))
+    monkeypatch.setattr(HdpSampler, "_make_room", note)
     _check_same_draws(setting, state, X, sampler, 1, 3)
     assert any(in_mid_tile) or sampler == "paper"  # which makes its room when it breaks the root
     tight = _run(setting, state, X, sampler, _kernels, 1, 3)[0].state()
@@ -184,12 +190,17 @@ def test_same_draws_far_from_everything(n_components, monkeypatch):
 
     A new component alone explains them, and with gamma0 = 0.001 its weight is 0 in a double.
     """
-    draw_far, leaf_died = reference._draw_far, []
+    draw_far, gibbs_pass, tiles, leaf_died = reference._draw_far, reference.gibbs_pass, [], []
+
+    def note_tile(ws, rates, tile, *others):
+        tiles.append(tile)
+        return gibbs_pass(ws, rates, tile, *others)
 
     def note(ws, *others):
-        leaf_died.append((ws.level[ws.leaf] < 0).any())
+        leaf_died.append((ws.level[tiles[-1].leaf] < 0).any())
         return draw_far(ws, *others)
 
+    monkeypatch.setattr(reference, "gibbs_pass", note_tile)
     monkeypatch.setattr(reference, "_draw_far", note)
     setting = Setting(n_components, n=12, n_levels=2, numbers=(0.6, 1e-3, 0.8), sigma2=0.01)
     for seed in range(12):
@@ -207,7 +218,7 @@ def test_same_draws_far_from_everything(n_components, monkeypatch):
 def test_a_remainder_of_0_in_a_double_still_counts(log_rest, log_own, engine):
     """Log odds of a new component for x: log beta* - log beta_own + x^2 / 2 - 5, at least 100."""
     x = np.sqrt(2 * 707) if log_own == -200 else 100.0
-    state = bhmc.State(
+    state = hdp_state(
         paths=np.array([[0, 1]] * 4),
         components=np.array([1, 1, 0, 0]),
         parents=np.array([-1, 0]),
@@ -218,7 +229,7 @@ def test_a_remainder_of_0_in_a_double_still_counts(log_rest, log_own, engine):
     X = np.array([[-1000.0], [-1000.0], [x], [x]])
     family = bhmc.likelihoods.Gaussian(1.0, 0.0, 1000.0).prepare(X)
     rng = np.random.default_rng(0)
-    chain = bhmc._sampling.sweep.Chain(state, family, "gibbs", rng, engine=engine)
+    chain = chain_of(state, family, "gibbs", rng, engine=engine)
     assert chain.sweep().components_born > 0
 
 
@@ -227,14 +238,14 @@ def test_a_remainder_of_0_in_a_double_still_counts(log_rest, log_own, engine):
 def test_same_weights_with_many_customers(n_components, gamma):
     """3,000 data in one component: tables by waiting times, not customer by customer."""
     n = 3_000
-    assert n - 20 > _kernels._MANY_CUSTOMERS * (1 + gamma * np.log(n))
+    assert n - 20 > weights.MANY_CUSTOMERS * (1 + gamma * np.log(n))
     hyper = bhmc.Hyper(0.6, 1.2, gamma, n_components)
     leaf = np.where(np.arange(n) < 10, 4, 3)
     log_weights = np.log([[0.7, 0.2, 0.1], [0.8, 0.1, 0.1], [0.3, 0.3, 0.4]])[[0, 1, 2, 1, 2]]
     if n_components:
         log_weights[:, -1] = -np.inf
         log_weights -= np.logaddexp.reduce(log_weights, axis=1, keepdims=True)
-    state = bhmc.State(
+    state = hdp_state(
         paths=np.column_stack([np.zeros(n, dtype=int), leaf - 2, leaf]),
         components=(np.arange(n) % 300 == 0).astype(int),
         parents=np.array([-1, 0, 0, 1, 2]),
@@ -247,7 +258,7 @@ def test_same_weights_with_many_customers(n_components, gamma):
         drawn = []
         for engine in ENGINES:
             rng = np.random.default_rng(seed)
-            chain = bhmc._sampling.sweep.Chain(state, family, "gibbs", rng, engine=engine)
+            chain = chain_of(state, family, "gibbs", rng, engine=engine)
             for _ in range(3):
                 chain.redraw_weights()
             drawn.append((chain.state().log_weights, rng.random()))
@@ -263,10 +274,10 @@ def test_tidy_renumbers_and_changes_nothing(n_components):
         state, X = setting.prior_draw(np.random.default_rng(seed))
         chains = [_run(setting, state, X, "gibbs", engine, seed, 3)[0] for engine in ENGINES]
         for chain in chains:
-            before, alive = chain.state(), chain._ws.alive.copy()
+            before, alive = chain.state(), chain.ws.alive.copy()
             chain._passes = 1  # the one before a pass that tidies
             chain._begin_pass()
-            _check_bookkeeping(chain._ws)
+            _check_bookkeeping(chain)
             after = chain.state()
             np.testing.assert_array_equal(before.components, after.components)
             np.testing.assert_array_equal(before.theta, after.theta)
@@ -275,9 +286,11 @@ def test_tidy_renumbers_and_changes_nothing(n_components):
             old, new = pairs
             np.testing.assert_array_equal(before.log_weights[old], after.log_weights[new])
             moved_nodes += (old != new).sum()
-            moved_columns += (alive != chain._ws.alive).sum()
-        fast, slow = (chain._ws for chain in chains)
-        for name in ("parent", "level", "leaf", "component", "held", "alive"):
+            moved_columns += (alive != chain.ws.alive).sum()
+        for name in ("leaf", "component"):
+            np.testing.assert_array_equal(*(getattr(chain.rows, name) for chain in chains))
+        fast, slow = (chain.ws for chain in chains)
+        for name in ("parent", "level", "held", "alive"):
             np.testing.assert_array_equal(getattr(fast, name), getattr(slow, name))
         np.testing.assert_array_equal(fast.room[: _workspace.STALE], slow.room[: _workspace.STALE])
     assert moved_nodes > 0
@@ -290,11 +303,11 @@ def test_room_for_nodes_is_not_room_for_components():
     family = bhmc.likelihoods.Gaussian(sigma2=1.0, mu0=0.0, sigma0=1.0).prepare(X)
     hyper = bhmc.Hyper(alpha=50.0, gamma0=0.5, gamma=1.0)
     rng = np.random.default_rng(1)
-    state = sweep.start_state(family, n_levels=5, hyper=hyper, rng=rng, init="single")
-    chain = sweep.Chain(state, family, "gibbs", rng)
-    columns, most = chain._ws.log_beta.shape[1], 0
+    state = start_state(family, n_levels=5, hyper=hyper, rng=rng, init="single")
+    chain = chain_of(state, family, "gibbs", rng)
+    columns, most = chain.ws.log_beta.shape[1], 0
     for _ in range(5):
         chain.sweep()
         most = max(most, chain.n_components)
     assert chain.n_nodes > 1_000
-    assert chain._ws.log_beta.shape[1] <= max(columns, _workspace.whole_blocks(2 * (most + 1)))
+    assert chain.ws.log_beta.shape[1] <= max(columns, _workspace.whole_blocks(2 * (most + 1)))

@@ -1,21 +1,46 @@
-"""Deliberately wrong kernels. A mutant is the source of `_kernels` with a few lines replaced.
+"""Deliberately wrong kernels. A mutant is the source of the kernels with a few lines replaced.
 
 The mutated source runs uncompiled (the conditionals are plain Python once the decorators do
 nothing), so a mutant costs no compilation and cannot get into the compile cache.
 """
 
 import re
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
-from bhmc.model.hdp import kernels as _kernels
+from bhmc._compiled import distributions, random_source
 
 Edits = tuple[tuple[str, str], ...]
 
-_DECORATORS = re.compile(r"^from bhmc\._compiled\.decorators import (.+)$", re.MULTILINE)
+# The files of the kernels, in an order in which each takes names only from those before it.
+SOURCES = [
+    random_source,
+    distributions,
+    *(
+        import_module(f"bhmc.model.hdp.kernels.{name}")
+        for name in (
+            "numbers",
+            "nodes",
+            "mass",
+            "births",
+            "row_weights",
+            "gibbs",
+            "proposal",
+            "concentrations",
+            "weights",
+        )
+    ),
+]
+
+# Imports of one kernel file from another: all stand in one module here.
+_INNER = re.compile(
+    r"^from bhmc\.(?:_compiled|model\.hdp\.kernels)[\w.]* import (?:\([^)]*\)|[^\n(]+)\n", re.M
+)
 
 
 class Mutant(NamedTuple):
@@ -35,18 +60,22 @@ def find(name: str) -> Mutant:
     return next(mutant for mutant in MUTANTS if mutant.name == name)
 
 
+@cache
+def plain_source() -> str:
+    """The source of all kernels as one module, without imports of each other."""
+    parts = [Path(str(module.__file__)).read_text(encoding="utf-8") for module in SOURCES]
+    return "\n".join(_INNER.sub("", part) for part in parts)
+
+
 def build(edits: Edits) -> ModuleType:
-    """A module like `_kernels` with `edits` made; each must fit exactly one place."""
-    source = Path(_kernels.__file__).read_text(encoding="utf-8")
-    decorators = _DECORATORS.findall(source)
-    assert len(decorators) == 1, f"{len(decorators)} imports from _compile"
-    source = edited(_DECORATORS.sub("", source), edits)
+    """The kernels in plain Python with `edits` made; each must fit exactly one place."""
     module = ModuleType("mutated_kernels")
-    for name in decorators[0].split(", "):
+    for name in ("helper", "merged", "summing"):
         setattr(module, name, lambda function: function)
     module.compiled = np.errstate(all="ignore")  # a decorator: compiled code does not warn either
-    exec(compile(source, "mutated_kernels.py", "exec"), module.__dict__)
-    module.__dict__.update(module.PLAIN)  # what the source has in machine code
+    exec(compile(edited(plain_source(), edits), "mutated_kernels.py", "exec"), module.__dict__)
+    module.__dict__.update(random_source.PLAIN)  # what the source has in machine code
+    module.power_of_two = module.plain_power_of_two
     return module
 
 
@@ -73,9 +102,7 @@ _GIBBS_END = """        ws.events[PATHS_ACCEPTED] += 1
 """
 
 # Path Gibbs draws every datum by logarithms, as it does those far from everything.
-ALWAYS_FAR = (
-    ("    if total > _TOO_SMALL:\n        k, target", "    if False:\n        k, target"),
-)
+ALWAYS_FAR = (("    if total > TOO_SMALL:\n        k, target", "    if False:\n        k, target"),)
 
 _NO_PLUS_ONE = ((" if ws.node_scratch[0, z] > 0.0:\n", " if False:\n"),)
 _WALK_SEES_THE_DATUM = (("counted = NONE if lone else ws.on_path[1]\n", "counted = NONE\n"),)
@@ -232,7 +259,12 @@ MUTANTS = (
         "redraw_data",
         "loose",
         500,
-        (("    if math.log1p(-uniform(rng)) < log_ratio(ws, new, old, row):\n", "    if True:\n"),),
+        (
+            (
+                "    if math.log1p(-uniform(rng)) < log_ratio(ws, tile.log_f, new, old, row):\n",
+                "    if True:\n",
+            ),
+        ),
     ),
     Mutant(
         "a new node's weights ignore the datum that opened it",

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from benchmarks.chains import chain_of
 from scipy import stats
 
 import bhmc
 from bhmc import BHMC
-from bhmc._sampling.sweep import Chain, run
+from bhmc._sampling.run import run
 from bhmc.model.hdp.density import log_p_weights
 from bhmc.posterior import retention
 from bhmc.posterior.draws import concat
@@ -56,7 +57,7 @@ def test_a_mixture_is_that_of_its_draw():
     state, _ = bhmc.sample_prior(
         40, n_levels=2, hyper=hyper, likelihood="gaussian", rng=rng, n_features=2
     )
-    chain = Chain(state, bhmc.likelihoods.Gaussian().prepare(X), "gibbs", rng)
+    chain = chain_of(state, bhmc.likelihoods.Gaussian().prepare(X), "gibbs", rng)
     recorder = Recorder(plan("paths", n_rows=40, n_draws=3, n_chains=1, best=True))
     states = []
 
@@ -86,7 +87,7 @@ def test_log_joint_of_a_draw(n_components):
     state, X = bhmc.sample_prior(
         30, n_levels=2, hyper=hyper, likelihood=likelihood, rng=rng, n_components=n_components
     )
-    chain = Chain(state, likelihood.prepare(X), "gibbs", rng, learning=hyper)
+    chain = chain_of(state, likelihood.prepare(X), "gibbs", rng, learning=hyper)
     joint = bhmc.log_joint(state, X, hyper=hyper, likelihood=likelihood)
     ours = chain.log_likelihood() + chain.log_prior()
     assert ours == pytest.approx(joint - log_p_weights(state))

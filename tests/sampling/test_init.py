@@ -4,15 +4,16 @@ import time
 
 import numpy as np
 import pytest
+from benchmarks.chains import SAMPLERS, chain_of, start_state
 from scipy import sparse
 from sklearn.metrics import homogeneity_score
 
 from bhmc import BHMC, Hyper
 from bhmc._sampling import initial_clusters
 from bhmc._sampling.initial_clusters import nested_groups
-from bhmc._sampling.sweep import SAMPLERS, Chain, start_state
 from bhmc.likelihoods import FullGaussian, Gaussian, resolve
 from bhmc.model.checks import check_state
+from bhmc.model.hdp.sampler import HdpSampler
 from bhmc.model.hdp.start import prior_state
 from bhmc.priors import Gamma
 from tests.exact.alarm import N_BATCHES, T_LIMIT, Z_LIMIT, rng_for, z_of, z_scores
@@ -84,7 +85,7 @@ def test_every_start_is_a_state(name, init, n_components):
         assert used == {"single": 1, "singletons": 40, "labels": 4}[init]
     else:
         assert 2 <= used <= 19  # three times the root of 40
-    chain = Chain(state, family, "gibbs", np.random.default_rng(0), learning=HYPER)
+    chain = chain_of(state, family, "gibbs", np.random.default_rng(0), learning=HYPER)
     chain.sweep()
     check_state(chain.state())
 
@@ -155,7 +156,7 @@ def test_weights_given_tree_and_components(weights_of_the_prior):
 
 def test_weights_not_redrawn_are_noticed(weights_of_the_prior, monkeypatch):
     """The alarm rings: the weights that the counts suggest are none of the model's."""
-    monkeypatch.setattr(Chain, "redraw_weights", lambda self: None)
+    monkeypatch.setattr(HdpSampler, "redraw_weights", lambda self: None)
     assert _largest_weight_z(weights_of_the_prior) > Z_LIMIT
 
 
@@ -168,7 +169,7 @@ def _visits(init, n_components, seed) -> np.ndarray:
     family = Gaussian(sigma2=0.5, mu0=0.3, sigma0=1.5).prepare(SMALL)
     hyper, rng = Hyper(0.6, 1.2, 0.8, n_components), rng_for(seed)
     state = start_state(family, n_levels=2, hyper=hyper, rng=rng, init=init)
-    chain = Chain(state, family, "gibbs", rng)
+    chain = chain_of(state, family, "gibbs", rng)
     rows = []
     for sweep in range(N_SWEEPS + N_FORGET):
         chain.sweep()
@@ -209,7 +210,7 @@ def test_a_chain_that_keeps_its_start_is_noticed(from_the_prior, monkeypatch, st
 
     In the finite form: in the other, births draw new ones all the time.
     """
-    monkeypatch.setattr(Chain, step, lambda self: None)
+    monkeypatch.setattr(HdpSampler, step, lambda self: None)
     z = z_scores(from_the_prior[6], _visits("singletons", 6, 87))
     assert np.abs(z).max() > T_LIMIT
 
@@ -351,7 +352,7 @@ def test_two_groups_in_one_wide_component():
     for seed in range(4):
         rng = np.random.default_rng(seed)
         state = start_state(family, n_levels=3, hyper=hyper, rng=rng, init="kmeans")
-        chain = Chain(state, family, "gibbs", rng, learning=hyper)
+        chain = chain_of(state, family, "gibbs", rng, learning=hyper)
         for _ in range(100):
             chain.sweep()
         assert homogeneity_score(label, chain.components) > 0.9

@@ -5,8 +5,9 @@ from dataclasses import fields, replace
 import numpy as np
 
 import bhmc
-from bhmc import Hyper, State, Tree
+from bhmc import Hyper, Tree
 from bhmc.model.checks import check_state
+from bhmc.model.hdp.params import hdp_state
 
 HYPER = Hyper(0.8, 1.0, 1.0)
 
@@ -19,7 +20,7 @@ def state_of(paths, components, parents, hyper=HYPER, n_components=None):
     if n_components:
         log_weights[:] = -np.log(k)
         log_weights[:, -1] = -np.inf
-    state = State(
+    state = hdp_state(
         paths=np.asarray(paths),
         components=components,
         parents=np.asarray(parents),

@@ -36,8 +36,8 @@ def no_work(monkeypatch):
     def explode(*args, **kwargs):
         raise AssertionError("work was done before the refusal")
 
-    monkeypatch.setattr("bhmc._sampling.sweep.Chain.__init__", explode)
-    monkeypatch.setattr("bhmc._sampling.sweep.Chain.sweep", explode)
+    monkeypatch.setattr("bhmc.model.hdp.sampler.HdpSampler.__init__", explode)
+    monkeypatch.setattr("bhmc.model.hdp.sampler.HdpSampler.sweep", explode)
     monkeypatch.setattr("bhmc._estimator.chain_run.start_state", explode)
     monkeypatch.setattr("bhmc.model.hdp.simulate._Franchise.__init__", explode)
 

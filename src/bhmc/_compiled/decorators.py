@@ -9,6 +9,8 @@ from typing import Any
 import numba
 from numba.core import config
 
+from bhmc._compiled.cache_stamp import cover_all_sources
+
 _warned = False
 
 
@@ -49,8 +51,12 @@ def compiled(function):
             raise
         _warn_once("compiles its code anew in every process, because no cache folder is writable")
         return numba.njit(**_OPTIONS)(function)
-    if hasattr(kernel, "stats"):  # a plain function where NUMBA_DISABLE_JIT is set
-        _warn_if_moved(kernel)
+    if not hasattr(kernel, "stats"):  # a plain function where NUMBA_DISABLE_JIT is set
+        return kernel
+    if not cover_all_sources(kernel):
+        _warn_once("compiles its code anew in every process, because this Numba keeps no stamp")
+        return numba.njit(**_OPTIONS)(function)
+    _warn_if_moved(kernel)
     return kernel
 
 

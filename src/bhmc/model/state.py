@@ -120,6 +120,23 @@ class State(NamedTuple):
         return self.params.node_weights(self)
 
     @property
+    def log_weights(self) -> NDArray[np.float64]:
+        """(n_nodes, K + 1) log mixing weights, the remainder last, where the transition keeps
+        some.
+        """
+        return self.params.log_weights
+
+    def with_params(self, **changes: Any) -> "State":
+        """The state with some of the transition's parameters changed.
+
+        Parameters
+        ----------
+        **changes
+            Fields of `params` by name: `hyper` or `log_weights`, say.
+        """
+        return self._replace(params=self.params._replace(**changes))
+
+    @property
     def node_ids(self) -> NDArray[np.int64]:
         """(n_nodes,) the ids that `paths` and `parents` use, in the order of the weight rows."""
         return np.arange(len(self.parents))

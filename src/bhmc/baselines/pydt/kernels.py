@@ -25,9 +25,8 @@ probabilities of one more particle; for n > 1 they do not add up to 1.
 
 import math
 
-from numba.core import config
-
 from bhmc._compiled.decorators import compiled, helper, summing
+from bhmc._compiled.random_source import random_source, uniform
 from bhmc.baselines.pydt.state import (
     ACC,
     ALPHA,
@@ -44,7 +43,6 @@ from bhmc.baselines.pydt.state import (
     THETA,
     TOP,
 )
-from bhmc.model.hdp.kernels import PLAIN, call_double, random_source
 
 _LOG_2PI = 1.8378770664093453
 # No variance is below this: where the noise is 0, exp(-s) may be.
@@ -67,16 +65,6 @@ _ALMOST_1 = 1.0 - 2.0**-53
 def source_of(rng):
     """The source of random numbers that the kernels take."""
     return random_source(rng)
-
-
-@helper
-def uniform(source):
-    """U ~ Uniform[0, 1), the next number of the generator behind `source`."""
-    return call_double(source.next_double, source.state)  # pyright: ignore[reportCallIssue]
-
-
-if getattr(config, "DISABLE_JIT", False):
-    uniform = PLAIN["uniform"]
 
 
 @helper

@@ -87,4 +87,4 @@ def check_allowed(state: State, hyper: Hyper) -> State:
             raise ValueError(
                 f"the state has {name}={value:g}, which its prior {hyper.priors[name]} excludes."
             )
-    return state._replace(params=state.params._replace(hyper=hyper._replace(**current)))
+    return state.with_params(hyper=hyper._replace(**current))

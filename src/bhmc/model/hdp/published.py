@@ -91,7 +91,7 @@ class PublishedSampler(HdpSampler):
         """Paths and components of all data, as published."""
         self._begin_pass()
         self._break_root()
-        for n_rows in self._rows.tiles():
+        for n_rows in self.rows.tiles():
             self._pass_over_tile(n_rows)
         self.engine.release_empty(self.ws)
 
@@ -103,7 +103,7 @@ class PublishedSampler(HdpSampler):
 
     def _break_root(self) -> None:
         """Components from the prior until the root has less than epsilon left."""
-        nothing = np.zeros(self._rows.family.n_statistics)
+        nothing = np.zeros(self.rows.family.n_statistics)
         while self.ws.log_beta[0, 0] >= np.log(EPSILON):
             if not self.ws.room[workspace.FREE_COLUMNS]:
                 self._make_room()

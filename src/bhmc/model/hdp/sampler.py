@@ -86,7 +86,7 @@ class HdpSampler:
         learning: Hyper | None = None,
         draw_weights: Callable[["HdpSampler"], workspace.Rates] | None = None,
     ):
-        self._rows, self._sampler, self.rng, self.engine = rows, sampler, rng, engine
+        self.rows, self._sampler, self.rng, self.engine = rows, sampler, rng, engine
         # The generator as the engine's conditionals take it; `rng` must stay alive beside it.
         self.source = engine.random_source(rng)
         self.ws, self._theta, self._natural, self._sums, self._hyper, self._shared, *_ = held
@@ -158,8 +158,8 @@ class HdpSampler:
         """
         return {
             "workspace": workspace.kept(self.ws),
-            "leaf": self._rows.leaf.copy(),
-            "component": self._rows.component.copy(),
+            "leaf": self.rows.leaf.copy(),
+            "component": self.rows.component.copy(),
             "theta": self._theta.copy(),
             "natural": self._natural.copy(),
             "sums": self._sums.copy(),
@@ -188,8 +188,8 @@ class HdpSampler:
         """A copy of the current tree and components, a leaf and a component a row."""
         order = workspace.compact(self.ws)
         return Partition(
-            leaf=order.node_of[self._rows.leaf],
-            component=order.label_of[self._rows.component],
+            leaf=order.node_of[self.rows.leaf],
+            component=order.label_of[self.rows.component],
             parents=workspace.parents(self.ws, order),
         )
 
@@ -204,20 +204,20 @@ class HdpSampler:
         """log p(X, c, V | B, theta), the complete-data log likelihood of the current state."""
         ws = self.ws
         if self._log_base is None:
-            self._log_base = float(self._rows.family.log_base().sum())
-        self._rows.count_cells(ws.customers)
+            self._log_base = float(self.rows.family.log_base().sum())
+        self.rows.count_cells(ws.customers)
         cells = np.nonzero(ws.customers)
         nodes = np.flatnonzero(ws.level >= 0)
         return float(
             self._log_base
-            + self._rows.log_likelihood(self._natural, self._sums)
+            + self.rows.log_likelihood(self._natural, self._sums)
             + (ws.customers[cells] * ws.log_beta[cells]).sum()
             + log_p_tree(ws.n_under[nodes], ws.level[nodes], self.rates.alpha)
         )
 
     def log_prior(self) -> float:
         """log h(theta) of all components, and the log priors of what is learned."""
-        family = self._rows.family
+        family = self.rows.family
         return (
             float(family.log_prior(self._theta[self._columns()]).sum())
             + family.log_prior_shared()
@@ -241,7 +241,7 @@ class HdpSampler:
     @property
     def n_rows(self) -> int:
         """Number of data."""
-        return self._rows.n_rows
+        return self.rows.n_rows
 
     @property
     def n_nodes(self) -> int:
@@ -258,12 +258,12 @@ class HdpSampler:
     def redraw_data(self) -> None:
         """Paths and components of all data, one by one, given B and theta."""
         self._begin_pass()
-        for n_rows in self._rows.tiles():
+        for n_rows in self.rows.tiles():
             self._pass_over_tile(n_rows)
 
     def redraw_weights(self) -> None:
         """B given paths and components, and the concentrations that are learned."""
-        self._rows.count_cells(self.ws.customers)
+        self.rows.count_cells(self.ws.customers)
         rates = self.rates = self._draw_weights(self)
         self._hyper = self._hyper._replace(
             alpha=rates.alpha, gamma0=rates.gamma0, gamma=rates.gamma
@@ -271,13 +271,13 @@ class HdpSampler:
 
     def redraw_theta(self) -> None:
         """theta given components, data and what components share; then that given theta."""
-        columns, family = self._columns(), self._rows.family
+        columns, family = self._columns(), self.rows.family
         self._sums[self.ws.held == 0] = 0.0  # what subtraction may have left there
         theta = family.draw_theta(self._sums[columns], self.rng)
         if self._learns_shared:
             self._turn_to(family.draw_shared(theta, self._sums[columns], self.rng))
         self._theta[columns] = theta
-        self._natural[columns] = self._rows.family.natural(theta)
+        self._natural[columns] = self.rows.family.natural(theta)
 
     # ---- Parts of stages -----------------------------------------------------------------------
 
@@ -288,13 +288,13 @@ class HdpSampler:
 
     def _turn_to(self, shared: NDArray[np.float64]) -> None:
         """Go on under these shared numbers."""
-        self._rows.turn_to(shared)
+        self.rows.turn_to(shared)
         self._shared, self._log_base = shared, None
-        self._log_new = None if self.rates.n_fixed else self._rows.family.log_new()
+        self._log_new = None if self.rates.n_fixed else self.rows.family.log_new()
 
     def _pass_over_tile(self, n_rows: int) -> None:
         """Redraw a tile's data; the engine stops where a component is born or room runs out."""
-        rows = self._rows
+        rows = self.rows
         self._fill_table()
         order = self._order(n_rows)
         before = rows.tile.component.copy()
@@ -320,7 +320,7 @@ class HdpSampler:
 
     def _pass(self, order: NDArray[np.int64], position: int) -> tuple[int, int]:
         """Rows order[position:] of the open tile, up to a birth or the end of the room."""
-        tile = self._rows.tile
+        tile = self.rows.tile
         if self._sampler == "gibbs":
             return self.engine.gibbs_pass(self.ws, self.rates, tile, order, position, self.source)
         return self.engine.mh_pass(
@@ -334,11 +334,11 @@ class HdpSampler:
     def _fill_table(self) -> None:
         """The open tile's log likelihoods under every component."""
         width = int(self.ws.room[workspace.WIDTH])
-        self._rows.fill(self._natural[:width], self._log_new)
+        self.rows.fill(self._natural[:width], self._log_new)
 
     def _draw_new_theta(self, k: int, statistics: NDArray[np.float64]) -> None:
         """theta of a component just born, given the statistics of its data so far."""
-        family = self._rows.family
+        family = self.rows.family
         theta = family.draw_theta(statistics[None, :], self.rng)
         self._theta[k] = theta[0]
         self._natural[k] = family.natural(theta)[0]
@@ -353,13 +353,13 @@ class HdpSampler:
         tidy = self._passes % _PASSES_PER_TIDY == 2  # a chain of one sweep need not
         if tidy:
             new = workspace.tidy(self.ws)
-            self._rows.renumber(new.new_slot, new.new_column)
+            self.rows.renumber(new.new_slot, new.new_column)
             used = len(new.columns)
             for array in (self._theta, self._natural):
                 array[:used] = array[new.columns]
             self._natural[used:, -1] = _NEVER
         # Rows that change their component are few: moving them is less than adding all.
-        self._sums_are_old = self._rows.family.subtracts_well and not tidy
+        self._sums_are_old = self.rows.family.subtracts_well and not tidy
         if not self._sums_are_old:
             self._sums[:] = 0.0
 

@@ -1,0 +1,21 @@
+"""Chains of the hdp transition in one call, from a state and a family."""
+
+from bhmc._sampling import start
+from bhmc.model.hdp.setting import Hdp
+from bhmc.rows.local import LocalRows
+
+SAMPLERS = Hdp.samplers
+
+
+def chain_of(
+    state, family, sampler, rng, *, engine=None, dtype="float64", learning=None, walk=False
+):
+    """A chain that goes on from `state`, with these conditionals and priors."""
+    transition = Hdp().bind(learning or state.hyper, "paper" if walk else "exact")
+    return transition.sampler(state, LocalRows(family, dtype), sampler, rng, engine)
+
+
+def start_state(family, *, n_levels, hyper, rng, init="prior", dtype="float64"):
+    """Where a chain starts."""
+    rows = LocalRows(family, dtype)
+    return start.start_state(Hdp().bind(hyper), rows, n_levels=n_levels, rng=rng, init=init)

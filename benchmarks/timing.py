@@ -78,7 +78,7 @@ class Sweeps:
     def __init__(self, state, family, dtype: str = "float64"):
         self._engine = TimedEngine()
         rng = np.random.default_rng(1)
-        self.chain = chain_of(state, family, "gibbs", rng, self._engine, dtype)
+        self.chain = chain_of(state, family, "gibbs", rng, engine=self._engine, dtype=dtype)
         self.data, self.loop, self.weights, self.events = [], [], [], []
 
     def __call__(self) -> None:

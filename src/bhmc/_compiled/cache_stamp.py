@@ -6,6 +6,7 @@ all files that compiled code may come from.
 """
 
 import hashlib
+import pickle
 from functools import cache
 from pathlib import Path
 
@@ -15,26 +16,52 @@ _PACKAGE = Path(__file__).parents[1]
 SOURCES = (
     "_compiled/*.py",
     "priors.py",
-    "**/kernels.py",
-    "**/kernels/*.py",
+    "rows/kernels.py",
+    "rows/protocol.py",
+    "model/*/kernels.py",
+    "model/*/kernels/*.py",
     "model/*/workspace.py",
+    "baselines/*/kernels.py",
+    "baselines/*/kernels/*.py",
     "baselines/*/state.py",
 )
 
+# What unpickling an index may raise that an older version has written.
+_UNREADABLE = (
+    pickle.PickleError,
+    AttributeError,
+    EOFError,
+    ImportError,
+    KeyError,
+    TypeError,
+    ValueError,
+)
+
+
+def covered_files() -> list[Path]:
+    """Every file that compiled code may come from."""
+    return sorted({path for pattern in SOURCES for path in _PACKAGE.glob(pattern)})
+
 
 @cache
-def stamp() -> str:
-    """A digest of every file that compiled code may come from."""
+def stamp() -> str | None:
+    """A digest of the covered files; None where they cannot be read (in a zip file, say)."""
     digest = hashlib.sha256()
-    files = {path for pattern in SOURCES for path in _PACKAGE.glob(pattern)}
-    for path in sorted(files):
-        digest.update(path.relative_to(_PACKAGE).as_posix().encode())
-        digest.update(path.read_bytes())
+    try:
+        for path in covered_files():
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(_PACKAGE).as_posix()}:{len(content)}:".encode())
+            digest.update(content)
+    except OSError:
+        return None
     return digest.hexdigest()
 
 
 def cover_all_sources(kernel) -> bool:
-    """Stamp a kernel's cache with `stamp`; False where this Numba keeps the stamp elsewhere.
+    """Stamp a kernel's disk cache with `stamp`; False where that is not possible.
+
+    Then this Numba keeps its stamp elsewhere, and the cache must not be used: a slow start is
+    better than code that is out of date.
 
     Parameters
     ----------
@@ -42,7 +69,18 @@ def cover_all_sources(kernel) -> bool:
         A kernel with a cache on disk, before its first call.
     """
     index = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
-    if not hasattr(index, "_source_stamp"):
+    private = hasattr(index, "_source_stamp") and hasattr(index, "_load_index")
+    if not private or stamp() is None:
         return False
-    index._source_stamp = stamp()
+    index._source_stamp = (index._source_stamp, stamp())
+    load_index = index._load_index
+
+    def load_readable_index():
+        # Numba unpickles an index before it looks at the stamp: it may name classes that are gone.
+        try:
+            return load_index()
+        except _UNREADABLE:
+            return {}
+
+    index._load_index = load_readable_index
     return True

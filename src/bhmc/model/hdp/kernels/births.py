@@ -23,8 +23,8 @@ def open_column(ws):
     return k
 
 
-@compiled
-def break_component(ws, rates, chosen_at, rng):
+@helper
+def break_remainders(ws, rates, chosen_at, rng):
     """Split every remainder top-down: beta_z,new = u_z beta*_z and beta*_z <- (1 - u_z) beta*_z.
 
     Root: u ~ Beta(1, gamma0). Nodes on the path root..chosen_at:
@@ -58,6 +58,12 @@ def break_component(ws, rates, chosen_at, rng):
             ws.beta[z, k] = math.exp(ws.log_beta[z, k])
             ws.beta[z, 0] = math.exp(ws.log_beta[z, 0])
     return k
+
+
+@compiled
+def break_component(ws, rates, chosen_at, rng):
+    """`break_remainders` for callers outside: a pass has no use for what it takes to be called."""
+    return break_remainders(ws, rates, chosen_at, rng)
 
 
 @helper

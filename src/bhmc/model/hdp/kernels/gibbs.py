@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from bhmc._compiled.decorators import compiled, helper, merged
+from bhmc._compiled.decorators import compiled, merged
 from bhmc._compiled.random_source import uniform
-from bhmc.model.hdp.kernels.births import break_component, grow_branch
+from bhmc.model.hdp.kernels.births import break_remainders, grow_branch
 from bhmc.model.hdp.kernels.mass import (
     find_path,
     move_mass,
@@ -64,7 +64,7 @@ def draw_place(ws, k, target, lone):
     return z
 
 
-@helper
+@merged
 def draw_far(ws, rates, log_f, row, leaf, rng):
     """(node, component) of a datum whose every product underflows: the same law, by logarithms.
 
@@ -133,7 +133,7 @@ def redraw_by_gibbs(ws, rates, tile, row, rng):
         z, k = draw_far(ws, rates, tile.log_f, row, NONE if lone else leaf, rng)
     born = 0
     if k == 0:
-        k = born = break_component(ws, rates, z, rng)
+        k = born = break_remainders(ws, rates, z, rng)
     if ws.level[z] < ws.room[DEPTH]:
         z = grow_branch(ws, rates, z, k, rng)
     if lone:

@@ -36,7 +36,7 @@ def sum_mass(ws, rates, z):
     ws.share[z] = n if ws.level[z] == ws.room[DEPTH] else n / (n + rates.alpha)
 
 
-@helper
+@merged
 def sum_all_mass(ws, rates):
     """U of every node, bottom-up."""
     for level in range(ws.room[DEPTH], -1, -1):
@@ -117,7 +117,7 @@ def move_mass(ws, rates, old, new):
         ws.mass[0, k] += ws.scratch[GAIN, k]
 
 
-@helper
+@merged
 def remove_last(ws, rates, leaf, k):
     """A datum leaves its leaf and component k, one of which it alone holds; what is empty goes.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from bhmc._compiled.decorators import compiled, helper, merged
 from bhmc._compiled.random_source import uniform
-from bhmc.model.hdp.kernels.births import break_component, grow_branch
+from bhmc.model.hdp.kernels.births import break_remainders, grow_branch
 from bhmc.model.hdp.kernels.nodes import (
     count_path,
     drop_empty_nodes,
@@ -84,7 +84,7 @@ def redraw_by_proposal(ws, rates, tile, row, literal, rng):
     k = draw_component(ws, tile.log_f, leaf, row, rng)
     born = k == 0
     if born:
-        k = break_component(ws, rates, NONE if literal else leaf, rng)
+        k = break_remainders(ws, rates, NONE if literal else leaf, rng)
     count_path(ws, leaf, np.int64(1))
     settle(ws, tile, row, leaf, k)
     return k if born else 0

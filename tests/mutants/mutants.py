@@ -229,7 +229,10 @@ MUTANTS = (
         5_000,
         (
             *ALWAYS_FAR,
-            ("draw_far(ws, rates, tile.log_f, row, NONE if lone else leaf,", "draw_far(ws, rates, row, NONE,"),
+            (
+                "draw_far(ws, rates, tile.log_f, row, NONE if lone else leaf,",
+                "draw_far(ws, rates, row, NONE,",
+            ),
         ),
     ),
     Mutant(

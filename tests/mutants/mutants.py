@@ -231,7 +231,7 @@ MUTANTS = (
             *ALWAYS_FAR,
             (
                 "draw_far(ws, rates, tile.log_f, row, NONE if lone else leaf,",
-                "draw_far(ws, rates, row, NONE,",
+                "draw_far(ws, rates, tile.log_f, row, NONE,",
             ),
         ),
     ),

@@ -9,6 +9,7 @@ import hashlib
 import pickle
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 _PACKAGE = Path(__file__).parents[1]
 
@@ -68,7 +69,7 @@ def cover_all_sources(kernel) -> bool:
     kernel : numba.core.dispatcher.Dispatcher
         A kernel with a cache on disk, before its first call.
     """
-    index = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+    index: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
     private = hasattr(index, "_source_stamp") and hasattr(index, "_load_index")
     if not private or stamp() is None:
         return False

@@ -46,7 +46,7 @@ def merged(function):
 def compiled(function):
     """A kernel: compiled by Numba on first call, cached on disk where that is possible."""
     try:
-        kernel = numba.njit(cache=True, **_OPTIONS)(function)
+        kernel: Any = numba.njit(cache=True, **_OPTIONS)(function)
     except RuntimeError as error:
         if "no locator" not in str(error):
             raise

@@ -98,7 +98,7 @@ class LocalRows:
 
     def take(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """(m, s) the sufficient statistics of a few rows."""
-        found = [self.family.statistics(slice(int(n), int(n) + 1)) for n in rows]
+        found: list[Any] = [self.family.statistics(slice(int(n), int(n) + 1)) for n in rows]
         dense = [one.toarray() if sparse.issparse(one) else one for one in found]
         return np.vstack([np.empty((0, self.family.n_statistics)), *dense])
 
@@ -140,7 +140,8 @@ class LocalRows:
         """The leaves and the components that anchors occupy."""
         numbers = np.arange(self._first_row, self._first_row + self.n_rows)
         anchors = reference.anchors(numbers, key, rate)
-        return np.unique(self.leaf[anchors]), np.unique(self.component[anchors])
+        leaves, components = np.unique(self.leaf[anchors]), np.unique(self.component[anchors])
+        return leaves.astype(np.int64), components.astype(np.int64)
 
     def redraw(self, menu: Menu, key: int, shape: tuple[int, int]) -> Totals:
         """Redraw all rows that may move, and add all rows up."""

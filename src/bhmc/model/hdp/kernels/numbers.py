@@ -47,7 +47,7 @@ def plain_power_of_two(number):
 
 
 if getattr(config, "DISABLE_JIT", False):
-    power_of_two = plain_power_of_two
+    globals()["power_of_two"] = plain_power_of_two
 
 
 @helper

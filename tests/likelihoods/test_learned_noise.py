@@ -156,7 +156,7 @@ class _NewRowsForgetTheNoise(LearnedNoiseFamily):
 class _OneRowMore(LearnedNoiseFamily):
     def draw_shared(self, theta, sums, rng):
         wrong = copy.copy(self)
-        wrong.n_rows += 1
+        wrong._n_all += 1
         return LearnedNoiseFamily.draw_shared(wrong, theta, sums, rng)
 
 

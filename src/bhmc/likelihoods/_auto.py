@@ -6,8 +6,9 @@ from scipy import sparse
 from bhmc._validation.data import DENSE
 from bhmc._validation.frames import Columns
 from bhmc.likelihoods._kinds import of_one_kind
-from bhmc.likelihoods._names import by_name
-from bhmc.likelihoods._protocol import Floats, Likelihood, slices
+from bhmc.likelihoods._protocol import Likelihood
+from bhmc.likelihoods._registry import by_name
+from bhmc.likelihoods.blocks import Floats, slices
 from bhmc.likelihoods.product import Product
 
 # Counts of words: so many columns at least, more than this share of zeros, and more than this share

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bhmc.likelihoods._protocol import Floats, slices
+from bhmc.likelihoods.blocks import Floats, slices
 
 # Lengths or sums of rows that were made equal differ by rounding only.
 _ROUNDING = 1e-6

@@ -16,8 +16,8 @@ more than the table itself:
 import numpy as np
 
 from bhmc._validation.parameters import check_vector
-from bhmc.likelihoods._protocol import Floats
 from bhmc.likelihoods._units import InUnits
+from bhmc.likelihoods.blocks import Floats
 
 # So many rows, evenly spaced, stand for all.
 _MOST_ROWS = 1500

@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bhmc._validation.parameters import check_choice, check_positive_vector, check_vector
-from bhmc.likelihoods._protocol import Floats, Likelihood, column_scales, common_deviation
+from bhmc.likelihoods._protocol import Likelihood
+from bhmc.likelihoods._scales import column_scales, common_deviation
+from bhmc.likelihoods.blocks import Floats
 
 
 @dataclass(frozen=True, eq=False)

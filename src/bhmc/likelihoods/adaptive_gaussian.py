@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincc, gammainccinv, gammaln
 
-from bhmc.likelihoods._protocol import Floats, Likelihood, slices
+from bhmc.likelihoods._protocol import Likelihood
 from bhmc.likelihoods._resolution import checked_least, least_variance
-from bhmc.likelihoods._slice import slice_draw
+from bhmc.likelihoods._summary import ColumnSummary
 from bhmc.likelihoods._truncated import gamma_above
 from bhmc.likelihoods._units import Learning
+from bhmc.likelihoods.blocks import Floats, slices
 from bhmc.likelihoods.free_gaussian import FreeGaussian, FreeGaussianFamily
+from bhmc.likelihoods.slice_sampler import slice_draw
 
 # Priors of what is learned, in units of the columns' standard deviations: Gamma(shape, rate).
 _TYPICAL = 1.0, 2.0
@@ -74,9 +76,9 @@ class AdaptiveGaussian(Learning):
         least = least_variance(X, free)
         return cls(location=free.location, scale=free.scale, least_variance=least, **settings)
 
-    def prepare(self, X: Floats) -> "AdaptiveGaussianFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "AdaptiveGaussianFamily":
         """The family bound to X."""
-        return AdaptiveGaussianFamily(self, X)
+        return AdaptiveGaussianFamily(self, X, summary)
 
     def at(self, shared: Floats) -> "SettledGaussian":
         """The same with these numbers as known ones."""
@@ -121,7 +123,7 @@ class SettledGaussian(Likelihood):
     strength: Floats
     shape: float
 
-    def prepare(self, X: Floats):
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None):
         """Refused: this simulates only."""
         raise TypeError("AdaptiveGaussian with its numbers put in simulates only.")
 
@@ -150,8 +152,10 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
     _strength: Floats
     _shape: float
 
-    def __init__(self, likelihood: AdaptiveGaussian, X: Floats):
-        super().__init__(likelihood.free, X)
+    def __init__(
+        self, likelihood: AdaptiveGaussian, X: Floats, summary: ColumnSummary | None = None
+    ):
+        super().__init__(likelihood.free, X, summary)
         self._least = likelihood.least_typical(self._d)
         self.n_shared = self._d + 2 * self._each + 1
 

@@ -8,15 +8,11 @@ from scipy import stats
 from scipy.special import gammaln
 
 from bhmc._validation.parameters import check_positive
-from bhmc.likelihoods._protocol import (
-    LARGEST_COPY,
-    Family,
-    Floats,
-    has_missing,
-    observed_points,
-    slices,
-)
+from bhmc.likelihoods._missing import observed_points
+from bhmc.likelihoods._protocol import ConjugateFamily
+from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods._units import InUnits
+from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, slices
 
 # A scaled value beyond this dwarfs others: taking its square out of a sum costs digits.
 _DWARFS = 1e3
@@ -61,9 +57,9 @@ class FreeGaussian(InUnits):
     noise: float = 0.2
     strength: float = 0.2
 
-    def prepare(self, X: Floats) -> "FreeGaussianFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "FreeGaussianFamily":
         """The family bound to X."""
-        return FreeGaussianFamily(self, X)
+        return FreeGaussianFamily(self, X, summary)
 
     def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
         """v ~ InverseGamma(shape, noise), m ~ N(0, v / strength), (size, d + d or d + 1)."""
@@ -92,7 +88,7 @@ class FreeGaussian(InUnits):
         return super().checked(n_features)
 
 
-class FreeGaussianFamily(Family):
+class FreeGaussianFamily(ConjugateFamily):
     """The conditionals of `FreeGaussian` for given data.
 
     With o_d = 1 where entry d is observed, t(x) = (o y, o y^2, 1), or (o y, o y^2, o, 1) where some
@@ -107,17 +103,17 @@ class FreeGaussianFamily(Family):
     digits than this number has are lost.
     """
 
-    def __init__(self, likelihood: FreeGaussian, X: Floats):
+    def __init__(self, likelihood: FreeGaussian, X: Floats, summary: ColumnSummary | None = None):
         self.n_rows, self._d = X.shape
         self._prior = likelihood
         self._location, self._scale = likelihood.checked(self._d)
         self._spherical = likelihood.covariance == "spherical"
-        self._missing = has_missing(X)
+        self._missing = summary_of_all(X, summary).has_missing
         self._each = 1 if self._spherical else self._d
         self.n_parameters = self._d + self._each
         self.n_statistics = self._d + self._each + self._d * self._missing + 1
         self._X, self._kept = X, None
-        widest = max(self._widest(rows) for rows in slices(self.n_rows))
+        widest = max((self._widest(rows) for rows in slices(self.n_rows)), default=0.0)
         if not widest < _LARGEST_SCALED:
             raise ValueError(
                 "X is too far from location in units of scale: a scaled value is beyond "
@@ -167,9 +163,7 @@ class FreeGaussianFamily(Family):
     def log_base(self) -> Floats:
         """-sum_d o_d [ log(2 pi) / 2 + log scale_d ]."""
         each = -0.5 * np.log(2 * np.pi) - np.log(self._scale)
-        return np.concatenate(
-            [self._counts(self.statistics(rows)) @ each for rows in slices(self.n_rows)]
-        )
+        return by_rows(self.n_rows, lambda rows: self._counts(self.statistics(rows)) @ each)
 
     def log_new(self) -> Floats:
         """log f*(x) - h(x): y_d ~ Student t with 2 shape degrees of freedom, location 0 and squared
@@ -182,14 +176,15 @@ class FreeGaussianFamily(Family):
         """
         shape, d = self._prior.shape, self._d
         w = self._prior.noise * (1 + 1 / self._prior.strength)
-        log_new = np.empty(self.n_rows)
-        for rows in slices(self.n_rows):
+
+        def of_slice(rows: slice) -> Floats:
             t = self.statistics(rows)
             half = self._pooled(self._counts(t)) / 2
             fall = (shape + half) * np.log1p(t[:, d : d + self._each] / (2 * w))
             each = gammaln(shape + half) - gammaln(shape) - half * np.log(w) - fall
-            log_new[rows] = each.sum(axis=1)
-        return log_new
+            return each.sum(axis=1)
+
+        return by_rows(self.n_rows, of_slice)
 
     def log_prior(self, theta: Floats) -> Floats:
         """Log density of (means, log variances) as theta holds them: v ~ IG(shape, noise) and

@@ -9,15 +9,11 @@ from scipy.linalg import blas
 from scipy.special import gammaln, multigammaln
 
 from bhmc._validation.parameters import check_covariance, check_positive, check_vector
-from bhmc.likelihoods._protocol import (
-    LARGEST_COPY,
-    Family,
-    Floats,
-    Likelihood,
-    column_scales,
-    has_missing,
-    slices,
-)
+from bhmc.likelihoods._missing import has_missing
+from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood, sums_to_add_to
+from bhmc.likelihoods._scales import column_scales
+from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
+from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, slices
 
 # What `scaled_to` adds to the diagonal of a correlation matrix with a smaller eigenvalue than this.
 _RIDGE = 1e-6
@@ -86,9 +82,9 @@ class FullGaussian(Likelihood):
             correlation += _RIDGE * np.eye(len(mean))
         return cls(mu0=mean, sigma0=correlation * deviation * deviation[:, None], **settings)
 
-    def prepare(self, X: Floats) -> "FullGaussianFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "FullGaussianFamily":
         """The family bound to X."""
-        return FullGaussianFamily(self, X)
+        return FullGaussianFamily(self, X, summary)
 
     def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
         """Sigma ~ InverseWishart(sigma0, nu), mean ~ N(mu0, Sigma / lam); by SciPy."""
@@ -124,7 +120,7 @@ class FullGaussian(Likelihood):
         return nu, mu0, np.diag(sigma0) if sigma0.ndim == 1 else sigma0
 
 
-class FullGaussianFamily(Family):
+class FullGaussianFamily(ConjugateFamily):
     """The conditionals of `FullGaussian` for given data.
 
     In the coordinates y = L^-1 (x - mu0), with sigma0 = L L', the prior is that of mu0 = 0 and
@@ -139,9 +135,10 @@ class FullGaussianFamily(Family):
     than this number has are lost.
     """
 
-    def __init__(self, likelihood: FullGaussian, X: Floats):
+    def __init__(self, likelihood: FullGaussian, X: Floats, summary: ColumnSummary | None = None):
         self.n_rows, self._d = X.shape
-        if has_missing(X):
+        summary = summary_of_all(X, summary)
+        if summary.has_missing:
             raise ValueError(_NO_GAPS)
         self._nu, self._mu0, sigma0 = likelihood.checked(self._d)
         self._lam = likelihood.lam
@@ -152,12 +149,12 @@ class FullGaussianFamily(Family):
         self.n_statistics = self.n_parameters + 1
         self._X, self._kept = X, None
         squares = self._squares()
-        if not squares.sum() * np.sqrt(self.n_rows) < _LARGEST_SQUARES:
+        if not squares.sum() * np.sqrt(summary.n_rows) < _LARGEST_SQUARES:
             raise ValueError(
                 "X is too far from mu0 in units of sigma0 for a double to hold sums of squares: "
                 "FullGaussian.scaled_to(X) takes both from the data."
             )
-        self.subtracts_well = bool(squares.max() < _DWARFS**2)
+        self.subtracts_well = bool(squares.max(initial=0.0) < _DWARFS**2)
         if self.n_rows * self.n_statistics * X.itemsize <= LARGEST_COPY:
             self._kept, self._X = self.statistics(slice(0, self.n_rows)), None
 
@@ -251,10 +248,10 @@ class FullGaussianFamily(Family):
         i, j = self._lower
         return np.hstack([self._mu0 + m @ self._root.T, (self._root @ factor)[:, i, j]])
 
-    def sums(self, components: NDArray, n_components: int) -> Floats:
+    def sums(self, components: NDArray, n_components: int, onto: Floats | None = None) -> Floats:
         """(K, s): sums of t over the rows of each component, without a wide t for every row."""
         d, (i, j) = self._d, self._lower
-        sums = np.zeros((n_components, self.n_statistics))
+        sums = sums_to_add_to(onto, n_components, self.n_statistics)
         for rows in slices(self.n_rows):
             y = self._white(rows)
             for k in np.unique(components[rows]):
@@ -307,11 +304,12 @@ class FullGaussianFamily(Family):
 
     def _squares(self) -> Floats:
         """(n,): |y|^2."""
-        squares = np.empty(self.n_rows)
-        for rows in slices(self.n_rows):
+
+        def of_slice(rows: slice) -> Floats:
             y = self._white(rows)
-            squares[rows] = np.einsum("nd,nd->n", y, y)
-        return squares
+            return np.einsum("nd,nd->n", y, y)
+
+        return by_rows(self.n_rows, of_slice)
 
 
 def _over(left: NDArray, triangle: NDArray, transposed: bool = False) -> Floats:

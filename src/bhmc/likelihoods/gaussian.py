@@ -7,7 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from bhmc._validation.parameters import check_covariance, check_vector
-from bhmc.likelihoods._protocol import LARGEST_COPY, Family, Floats, Likelihood, slices
+from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
+from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
+from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, slices
 from bhmc.likelihoods.learned_noise import LearnedNoiseFamily
 from bhmc.priors import Prior
 
@@ -24,9 +26,6 @@ _FAR = 1e8
 # A float32 log likelihood of a row so many noise standard deviations from the centre is off by
 # about the square of this times 6e-8.
 _WIDEST_FLOAT32 = 100.0
-
-# Rows whose median is the centre. (All of them would cost more, and change little.)
-_ROWS_FOR_CENTRE = 1024
 
 # Share of a column's variance taken to lie within components, where the user does not say: that of
 # two equal groups whose means are four standard deviations apart, 1 / (1 + 4).
@@ -68,10 +67,13 @@ class Gaussian(Likelihood):
         spread = np.where(squares > 0, squares / len(X), 1.0)
         return cls(sigma2=_NOISE_SHARE * spread, mu0=mean, sigma0=spread)
 
-    def prepare(self, X: Floats) -> "GaussianFamily | LearnedNoiseFamily":
+    def prepare(
+        self, X: Floats, summary: ColumnSummary | None = None
+    ) -> "GaussianFamily | LearnedNoiseFamily":
         """The family bound to X."""
         learned = isinstance(self.sigma2, Prior)
-        return LearnedNoiseFamily(self, X) if learned else GaussianFamily(self, X)
+        bound = LearnedNoiseFamily if learned else GaussianFamily
+        return bound(self, X, summary)
 
     def at(self, shared: Floats) -> "Gaussian":
         """The likelihood with the learned sigma2 put in, where it is learned."""
@@ -99,7 +101,7 @@ class Gaussian(Likelihood):
         return theta + _noise(sigma, len(theta), rng)
 
 
-class GaussianFamily(Family):
+class GaussianFamily(ConjugateFamily):
     """The conditionals of `Gaussian` for given data.
 
     A diagonalises both covariances: A Sigma A' = I and A Sigma0 A' = diag(d). In the coordinates
@@ -112,7 +114,7 @@ class GaussianFamily(Family):
     A row that is far from everything is taken by differences instead, with h(x) = constant.
     """
 
-    def __init__(self, likelihood: Gaussian, X: Floats):
+    def __init__(self, likelihood: Gaussian, X: Floats, summary: ColumnSummary | None = None):
         self.n_rows, n_features = X.shape
         self.n_parameters, self.n_statistics = n_features, n_features + 1
         mu0 = check_vector(likelihood.mu0, n_features, "mu0")
@@ -127,14 +129,12 @@ class GaussianFamily(Family):
             raise ValueError("sigma0 and sigma2 are too far apart: their ratio is beyond a double.")
         self._prior_precision = 1 / self._prior_variance
         self._constant = -0.5 * (n_features * np.log(2 * np.pi) + self._axes.log_det_sigma)
-        self._centre = np.median(X[:: max(1, len(X) // _ROWS_FOR_CENTRE)], axis=0)
+        self._centre = summary_of_all(X, summary).centre()
         self._prior_mean = self._axes.enter(mu0 - self._centre)
         self._prior_pull = self._prior_precision * self._prior_mean
         self._X, self._kept = X, None
-        self._squares = np.concatenate(
-            [_squares(self.statistics(rows)[:, :-1]) for rows in slices(self.n_rows)]
-        )
-        if not max(self._squares.max(), _squares(self._prior_mean)) < _LARGEST_SCALED**2:
+        self._squares = by_rows(self.n_rows, lambda rows: _squares(self.statistics(rows)[:, :-1]))
+        if not max(self._squares.max(initial=0.0), _squares(self._prior_mean)) < _LARGEST_SCALED**2:
             raise ValueError(
                 "X is too far from mu0 in units of sigma2: a scaled value is beyond 1e150."
             )
@@ -146,7 +146,7 @@ class GaussianFamily(Family):
 
     def check_precision(self, dtype: str) -> None:
         """Refuse float32 for data so wide that log likelihoods would be off by 1e-3 and more."""
-        widest = np.sqrt(self._squares.max())
+        widest = np.sqrt(self._squares.max(initial=0.0))
         if dtype == "float32" and widest > _WIDEST_FLOAT32:
             raise ValueError(
                 f"precision='float32' needs data within {_WIDEST_FLOAT32:g} noise standard "
@@ -190,10 +190,12 @@ class GaussianFamily(Family):
     def log_new(self) -> Floats:
         """log f*(x) - h(x): y ~ N(m0, 1 + d) entry by entry."""
         variance = 1 + self._prior_variance
-        log_new = np.empty(self.n_rows)
-        for rows in slices(self.n_rows):
+
+        def of_slice(rows: slice) -> Floats:
             y = self.statistics(rows)[:, :-1]
-            log_new[rows] = -0.5 * ((y - self._prior_mean) ** 2 / variance).sum(axis=1)
+            return -0.5 * ((y - self._prior_mean) ** 2 / variance).sum(axis=1)
+
+        log_new = by_rows(self.n_rows, of_slice)
         near = np.ones(self.n_rows, dtype=bool)
         near[self._far] = False
         log_new += 0.5 * np.where(near, self._squares, 0.0)

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._validation.data import WrongEntryError
-from bhmc.likelihoods._names import BY_NAME, by_name
-from bhmc.likelihoods._protocol import Family, Floats, Likelihood
+from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
+from bhmc.likelihoods._registry import FAMILIES, by_name, class_of
+from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
+from bhmc.likelihoods.blocks import Floats
 
 # `describe` names so many columns of a part at most.
 _MOST_NAMED = 8
@@ -52,7 +54,7 @@ class Product(Likelihood):
         if not parts:
             raise ValueError("Product needs at least one part, a pair (family, columns).")
         object.__setattr__(self, "parts", parts)
-        kinds = [BY_NAME[family] if isinstance(family, str) else family for family, _ in parts]
+        kinds = [class_of(family) if isinstance(family, str) else family for family, _ in parts]
         object.__setattr__(self, "allows_missing", all(kind.allows_missing for kind in kinds))
 
     @classmethod
@@ -81,10 +83,12 @@ class Product(Likelihood):
         pairs = zip(self.parts, self.columns(X.shape[1]), strict=True)
         return self._with(part(family, own) for (family, _), own in pairs)
 
-    def prepare(self, X: Floats) -> "ProductFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "ProductFamily":
         """The family bound to X."""
+        self._check_scales_known(X, summary)
+        summary = summary_of_all(X, summary)
         pairs = zip(self.settled(X).families, self.columns(X.shape[1]), strict=True)
-        return ProductFamily([_prepared(family, X, own) for family, own in pairs])
+        return ProductFamily([_prepared(family, X, own, summary) for family, own in pairs])
 
     def at(self, shared: Floats) -> "Product":
         """The product of its parts with their shared numbers put in."""
@@ -157,6 +161,15 @@ class Product(Likelihood):
                 )
         return columns
 
+    def _check_scales_known(self, X: Floats, summary: ColumnSummary | None) -> None:
+        """Refuse a part given by name where X is a block: its scales come from all rows."""
+        named = [family for family, _ in self.parts if isinstance(family, str)]
+        if named and summary is not None and summary.n_rows != len(X):
+            raise ValueError(
+                f"Product has the family {named[0]!r}, whose scales come from all rows, but X has "
+                f"{len(X)} of {summary.n_rows} rows: call settled(X) with all rows first."
+            )
+
     def _number(self, column: int | str) -> int:
         if not isinstance(column, str):
             return column
@@ -187,7 +200,7 @@ class Product(Likelihood):
         return replace(self, parts=list(zip(families, columns, strict=True)))
 
 
-class ProductFamily(Family):
+class ProductFamily(ConjugateFamily):
     """The conditionals of `Product` for given data: those of its parts, side by side.
 
     theta, t(x), eta(theta), sums of t and shared numbers are those of the parts, one after the
@@ -195,7 +208,7 @@ class ProductFamily(Family):
     and its own `fill` and `log_likelihood` serve here too. That of the last part ends the whole.
     """
 
-    def __init__(self, parts: list[Family]):
+    def __init__(self, parts: list[ConjugateFamily]):
         self._parts = parts
         self.n_rows = parts[0].n_rows
         self.n_parameters = sum(part.n_parameters for part in parts)
@@ -208,6 +221,18 @@ class ProductFamily(Family):
         family = copy.copy(self)
         pairs = zip(self._parts, self._of_shared(shared), strict=True)
         family._parts = [part.at(own) for part, own in pairs]
+        return family
+
+    def shared_sums(self) -> Floats:
+        """Those of the parts, one after the other."""
+        return np.concatenate([part.shared_sums() for part in self._parts])
+
+    def with_shared_sums(self, sums: Floats) -> Self:
+        """The same with the parts' sums of all rows put in."""
+        family = copy.copy(self)
+        each = split(sums, [len(part.shared_sums()) for part in self._parts])
+        pairs = zip(self._parts, each, strict=True)
+        family._parts = [part.with_shared_sums(own) for part, own in pairs]
         return family
 
     def start_shared(self) -> Floats:
@@ -278,9 +303,11 @@ class ProductFamily(Family):
             for part, (eta, s) in zip(self._parts, pieces, strict=True)
         )
 
-    def sums(self, components: NDArray, n_components: int) -> Floats:
+    def sums(self, components: NDArray, n_components: int, onto: Floats | None = None) -> Floats:
         """(K, s): the sums of the parts."""
-        return np.hstack([part.sums(components, n_components) for part in self._parts])
+        before = [None] * len(self._parts) if onto is None else self._of_statistics(onto)
+        pairs = zip(self._parts, before, strict=True)
+        return np.hstack([part.sums(components, n_components, own) for part, own in pairs])
 
     def _of_theta(self, theta: Floats) -> list[Floats]:
         return split(theta, [part.n_parameters for part in self._parts])
@@ -302,10 +329,13 @@ def split(numbers: NDArray, widths: list[int]) -> list[NDArray]:
     return np.split(numbers, np.cumsum(widths)[:-1], axis=-1)
 
 
-def _prepared(likelihood: Likelihood, X: Floats, columns: list[int]) -> Family:
+def _prepared(
+    likelihood: Likelihood, X: Floats, columns: list[int], summary: ColumnSummary
+) -> ConjugateFamily:
     """A part bound to its columns; what it refuses is said with the numbers of the whole."""
     try:
-        return likelihood.prepare(np.ascontiguousarray(X[:, columns]))
+        own = np.ascontiguousarray(X[:, columns])
+        return likelihood.prepare(own, summary.select(columns))
     except WrongEntryError as error:
         raise error.within(columns) from None
     except (TypeError, ValueError) as error:
@@ -326,8 +356,8 @@ def _checked_part(part: Any) -> tuple[Likelihood | str, list[int | str]]:
     if not isinstance(part, Sequence) or isinstance(part, str) or len(part) != 2:
         raise TypeError(f"a part of Product must be a pair (family, columns), got {part!r}.")
     family, columns = part
-    if isinstance(family, str) and family not in BY_NAME:
-        names = ", ".join(repr(name) for name in BY_NAME)
+    if isinstance(family, str) and family not in FAMILIES:
+        names = ", ".join(repr(name) for name in FAMILIES)
         raise ValueError(f"Product has the family {family!r}; choose one of {names}.")
     if not isinstance(family, str | Likelihood) or isinstance(family, Product):
         raise TypeError(

@@ -9,18 +9,13 @@ from numpy.typing import ArrayLike
 from scipy.special import gammainc, gammaincinv, gammaln
 
 from bhmc._validation.parameters import check_positive
-from bhmc.likelihoods._protocol import (
-    LARGEST_COPY,
-    Family,
-    Floats,
-    has_missing,
-    observed_points,
-    observed_statistics,
-    slices,
-)
+from bhmc.likelihoods._missing import observed_points, observed_statistics
+from bhmc.likelihoods._protocol import ConjugateFamily
 from bhmc.likelihoods._resolution import checked_least, least_variance
+from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods._truncated import gamma_below
 from bhmc.likelihoods._units import InUnits, Learning
+from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, slices
 from bhmc.likelihoods.gaussian import Gaussian
 
 # Sums of rows whose largest value dwarfs the others lose digits where it is taken out again.
@@ -74,9 +69,9 @@ class SharedGaussian(InUnits, Learning):
         likelihood = super().scaled_to(X, **settings)
         return replace(likelihood, least_variance=least_variance(X, likelihood))
 
-    def prepare(self, X: Floats) -> "SharedGaussianFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "SharedGaussianFamily":
         """The family bound to X."""
-        return SharedGaussianFamily(self, X)
+        return SharedGaussianFamily(self, X, summary)
 
     def at(self, shared: Floats) -> Gaussian:
         """Gaussian components with these numbers as known ones."""
@@ -112,7 +107,7 @@ class SharedGaussian(InUnits, Learning):
         return mu0, np.full(len(mu0), shared[-2]), np.full(len(mu0), shared[-1])
 
 
-class SharedGaussianFamily(Family):
+class SharedGaussianFamily(ConjugateFamily):
     """The conditionals of `SharedGaussian` for given data.
 
     In the coordinates y = (x - location) / scale, with v, w the variances there and o_d = 1 where
@@ -126,13 +121,13 @@ class SharedGaussianFamily(Family):
     _v: Floats
     _w: Floats
 
-    def __init__(self, likelihood: SharedGaussian, X: Floats):
+    def __init__(self, likelihood: SharedGaussian, X: Floats, summary: ColumnSummary | None = None):
         self.n_rows, d = X.shape
         self._likelihood = likelihood
         self._location, self._scale = likelihood.checked(d)
         self._least = checked_least(likelihood, d)
         self._spherical = likelihood.covariance == "spherical"
-        self._missing = has_missing(X)
+        self._missing = summary_of_all(X, summary).has_missing
         self.n_parameters, self.n_statistics = d, (2 * d if self._missing else d) + 1
         self.n_shared = d + 2 if self._spherical else 3 * d
         self._X, self._kept = X, None
@@ -152,6 +147,16 @@ class SharedGaussianFamily(Family):
         mu0, sigma2, sigma0 = self._likelihood._split(shared)
         family._m0 = (mu0 - self._location) / self._scale
         family._v, family._w = sigma2 / self._scale**2, sigma0 / self._scale**2
+        return family
+
+    def shared_sums(self) -> Floats:
+        """(sum_n o, sum_n o y^2), column by column."""
+        return np.concatenate([self._observed, self._squares])
+
+    def with_shared_sums(self, sums: Floats) -> Self:
+        """The same with these sums of all rows put in."""
+        family = copy.copy(self)
+        family._observed, family._squares = np.split(sums, 2)
         return family
 
     def start_shared(self) -> Floats:
@@ -251,13 +256,16 @@ class SharedGaussianFamily(Family):
 
     def _quadratic(self, square: Floats, linear: Floats, constant: Floats) -> Floats:
         """(n,): sum_d o_d [ square_d y_d^2 + linear_d y_d + constant_d ]."""
-        d, total = self.n_parameters, np.empty(self.n_rows)
-        for rows in slices(self.n_rows):
+        d = self.n_parameters
+
+        def of_slice(rows: slice) -> Floats:
             t = self.statistics(rows)
             y = t[:, :d]
-            total[rows] = (y * (square * y + linear)).sum(axis=1)
-            total[rows] += t[:, d:-1] @ constant if self._missing else constant.sum()
-        return total
+            total = (y * (square * y + linear)).sum(axis=1)
+            total += t[:, d:-1] @ constant if self._missing else constant.sum()
+            return total
+
+        return by_rows(self.n_rows, of_slice)
 
     def _draw_variance(self, shape, scale, count, squares, least, rng) -> Floats:
         """IG(shape + count / 2, scale + squares / 2) above `least`, one a column or one for all."""

@@ -159,7 +159,7 @@ class Family(ABC):
         self.fill(everything, self.statistics(everything), self.natural(theta), table)
         return table + self.log_base()[:, None]
 
-    def sums(self, components: NDArray, n_components: int, onto: Floats | None = None) -> Floats:
+    def sums(self, components: NDArray, n_components: int) -> Floats:
         """(K, s): sums of t over the rows of each component.
 
         Parameters
@@ -168,10 +168,8 @@ class Family(ABC):
             The component of every row.
         n_components : int
             K.
-        onto : (K, s) array, optional
-            Sums over the rows before these, to which those of these rows are added; unchanged.
         """
-        sums = sums_to_add_to(onto, n_components, self.n_statistics)
+        sums = np.zeros((n_components, self.n_statistics))
         for rows in slices(self.n_rows, min(4096, max(1, 2**22 // self.n_statistics))):
             np.add.at(sums, components[rows], self.statistics(rows))
         return sums
@@ -256,11 +254,6 @@ class Located(Protocol):
             Mean and variances of theta.
         """
         ...
-
-
-def sums_to_add_to(onto: Floats | None, n_components: int, n_statistics: int) -> Floats:
-    """(K, s): a copy of the sums before, or zeros."""
-    return np.zeros((n_components, n_statistics)) if onto is None else np.array(onto)
 
 
 class Likelihood(ABC):

@@ -10,7 +10,7 @@ from scipy.special import gammaln, multigammaln
 
 from bhmc._validation.parameters import check_covariance, check_positive, check_vector
 from bhmc.likelihoods._missing import has_missing
-from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood, sums_to_add_to
+from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
 from bhmc.likelihoods._scales import column_scales
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, slices
@@ -248,10 +248,10 @@ class FullGaussianFamily(ConjugateFamily):
         i, j = self._lower
         return np.hstack([self._mu0 + m @ self._root.T, (self._root @ factor)[:, i, j]])
 
-    def sums(self, components: NDArray, n_components: int, onto: Floats | None = None) -> Floats:
+    def sums(self, components: NDArray, n_components: int) -> Floats:
         """(K, s): sums of t over the rows of each component, without a wide t for every row."""
         d, (i, j) = self._d, self._lower
-        sums = sums_to_add_to(onto, n_components, self.n_statistics)
+        sums = np.zeros((n_components, self.n_statistics))
         for rows in slices(self.n_rows):
             y = self._white(rows)
             for k in np.unique(components[rows]):

@@ -20,7 +20,7 @@ from bhmc.likelihoods._discrete import (
     log_rising,
     sample_log_dirichlet,
 )
-from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood, sums_to_add_to
+from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, slices
 
@@ -172,9 +172,9 @@ class MultinomialFamily(ConjugateFamily):
             natural = natural[:, used]
         out[:] = statistics @ natural.T
 
-    def sums(self, components: NDArray, n_components: int, onto: Floats | None = None) -> Floats:
+    def sums(self, components: NDArray, n_components: int) -> Floats:
         """(K, s): sums of t over the rows of each component, entry by entry where X is sparse."""
-        sums = sums_to_add_to(onto, n_components, self.n_statistics)
+        sums = np.zeros((n_components, self.n_statistics))
         for rows in slices(self.n_rows):
             t = self.statistics(rows)
             if sparse.issparse(t):

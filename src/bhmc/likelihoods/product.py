@@ -303,11 +303,9 @@ class ProductFamily(ConjugateFamily):
             for part, (eta, s) in zip(self._parts, pieces, strict=True)
         )
 
-    def sums(self, components: NDArray, n_components: int, onto: Floats | None = None) -> Floats:
+    def sums(self, components: NDArray, n_components: int) -> Floats:
         """(K, s): the sums of the parts."""
-        before = [None] * len(self._parts) if onto is None else self._of_statistics(onto)
-        pairs = zip(self._parts, before, strict=True)
-        return np.hstack([part.sums(components, n_components, own) for part, own in pairs])
+        return np.hstack([part.sums(components, n_components) for part in self._parts])
 
     def _of_theta(self, theta: Floats) -> list[Floats]:
         return split(theta, [part.n_parameters for part in self._parts])

@@ -20,7 +20,7 @@ def choose(X) -> str:
     """The name of the family that "auto" takes for X, by its values alone.
 
     Nothing but 0 and 1 (and missing entries), and both of them: "bernoulli". Counts of words or the
-    like: "multinomial", for sparse X always. Other numbers: "spherical_gaussian" where they are all
+    like, and sparse X always: "multinomial". Other numbers: "spherical_gaussian" where they are all
     of one kind, "gaussian" where not.
     """
     if sparse.issparse(X):
@@ -66,8 +66,8 @@ def choose_by_column(X: Floats, columns: Columns) -> Likelihood:
 
     Categories: "categorical". True and false: "bernoulli". Numbers of one kind and counts of words:
     what `choose` says of them all. Else columns of nothing but 0 and 1: what it says of them
-    together; all others: "gaussian", whole numbers too, for counts cannot be told from ranks, years
-    or measurements. One family for all columns stands alone.
+    together; all others: "gaussian". So are whole numbers, because counts look like ranks, years or
+    measurements. One family for all columns stands alone.
     """
     categorical = sorted(columns.categories or {})
     numbers = [j for j in range(X.shape[1]) if j not in categorical]

@@ -20,7 +20,7 @@ _LEAST_SHAPE, _LARGEST_SHAPE = 1e-8, 1e12
 # A float32 log likelihood of this size is off by about 1e-3.
 _WIDEST_FLOAT32 = 1e4
 
-# The log likelihood of a larger count is off by more than 0.01, for a double has 16 digits.
+# The log likelihood of a larger count is off by more than 0.01, because a double has 16 digits.
 LARGEST_COUNT = 1e12
 
 

@@ -21,12 +21,12 @@ matrix product, sums of t over the rows of a component are all that its posterio
 of them counts the rows), and sums over blocks of rows add up. h plays no part in draws.
 
 Numbers that all components share and that are learned (a noise variance, say) are the state's
-`shared`. A `Likelihood` or `Family` that has some is used `at(shared)`: the same with those numbers
-put in, after which its other methods may be called. One that has none is itself `at` anything.
+`shared`. Where a `Likelihood` or `Family` has some, `at(shared)` returns a copy that holds them,
+and only the copy's other methods may be called. Where there are none, it returns the object itself.
 
 A family may be bound to a block of rows: `prepare(block, summary)`, with the `ColumnSummary` of all
-rows. Every row then has the statistics that it has among all rows. A family may be bound to no
-rows at all, for what only needs sums: `prepare(X[:0], summary)`.
+rows. Every row then has the statistics that it has among all rows. A family bound to no rows,
+`prepare(X[:0], summary)`, draws from sums that were made elsewhere.
 """
 
 from abc import ABC, abstractmethod
@@ -55,13 +55,13 @@ class Family(ABC):
     """q, the number of learned numbers that all components share."""
 
     subtracts_well: bool = True
-    """Whether a row may be taken out of a sum by subtraction: not where some dwarf the others.
+    """Whether a row may leave a sum by subtraction, which loses digits where a row is very large.
 
     Of rows in several blocks it is true if it is true of every block.
     """
 
     def at(self, shared: Floats) -> Self:
-        """The family with the shared numbers (q,) put in; the data are not copied."""
+        """A copy of the family that holds the shared numbers (q,); the data are not copied."""
         return self
 
     def start_shared(self) -> Floats:
@@ -83,7 +83,7 @@ class Family(ABC):
         return np.empty(0)
 
     def log_prior_shared(self) -> float:
-        """Log of the prior density of the shared numbers put in."""
+        """Log of the prior density of the shared numbers."""
         return 0.0
 
     def shared_sums(self) -> Floats:
@@ -94,7 +94,7 @@ class Family(ABC):
         return np.empty(0)
 
     def with_shared_sums(self, sums: Floats) -> Self:
-        """The same with `shared_sums` (w,) of all rows put in, for `draw_shared`."""
+        """A copy of the family whose `draw_shared` uses these `shared_sums` (w,) of all rows."""
         return self
 
     @abstractmethod
@@ -270,9 +270,9 @@ class Likelihood(ABC):
         return cls()
 
     def counted(self, X) -> "Likelihood":
-        """The same with what it would count in X put in, to take other rows as it takes these.
+        """A copy with what the family would count in X as a setting; X must hold all rows.
 
-        X must hold all rows.
+        Other rows are then read as these are.
         """
         return self
 
@@ -320,7 +320,7 @@ class Likelihood(ABC):
         """
 
     def at(self, shared: Floats) -> "Likelihood":
-        """The likelihood with the shared numbers (q,) put in."""
+        """A copy of the likelihood that holds the shared numbers (q,)."""
         return self
 
     def sample_shared(self, n_features: int, rng: np.random.Generator) -> Floats:

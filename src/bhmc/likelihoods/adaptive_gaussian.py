@@ -71,7 +71,7 @@ class AdaptiveGaussian(Learning):
 
     @classmethod
     def scaled_to(cls, X: Floats, **settings) -> "AdaptiveGaussian":
-        """The family in the units of X, no finer than its rows can show."""
+        """The family in the units of X, no finer than its rows can show. X must hold all rows."""
         free = FreeGaussian.scaled_to(X, **settings)
         least = least_variance(X, free)
         return cls(location=free.location, scale=free.scale, least_variance=least, **settings)
@@ -81,7 +81,7 @@ class AdaptiveGaussian(Learning):
         return AdaptiveGaussianFamily(self, X, summary)
 
     def at(self, shared: Floats) -> "SettledGaussian":
-        """The same with these numbers as known ones."""
+        """The likelihood with these shared numbers known."""
         return SettledGaussian(self.covariance, *split(shared, self.covariance))
 
     def sample_shared(self, n_features: int, rng: np.random.Generator) -> Floats:
@@ -124,8 +124,8 @@ class SettledGaussian(Likelihood):
     shape: float
 
     def prepare(self, X: Floats, summary: ColumnSummary | None = None):
-        """Refused: this simulates only."""
-        raise TypeError("AdaptiveGaussian with its numbers put in simulates only.")
+        """Refused: this class simulates data and cannot be fitted."""
+        raise TypeError("SettledGaussian simulates data and cannot be fitted.")
 
     def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
         """v ~ InverseGamma(shape, shape typical), m ~ N(mu0, v / strength)."""
@@ -160,7 +160,7 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
         self.n_shared = self._d + 2 * self._each + 1
 
     def at(self, shared: Floats) -> Self:
-        """The same with (mu0, typical, strength, shape) put in."""
+        """A copy that holds (mu0, typical, strength, shape)."""
         family = copy.copy(self)
         mu0, typical, strength, family._shape = split(shared, self._prior.covariance)
         family._m0 = (mu0 - self._location) / self._scale
@@ -169,7 +169,7 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
         return family
 
     def start_shared(self) -> Floats:
-        """mu0 at the location, a fifth of the variance within components, middling elsewhere."""
+        """mu0 at the location, a fifth of the variance within components, and so on: `_START`."""
         typical = np.maximum(_START["typical"], self._least) * self._scale[: self._each] ** 2
         strength = np.full(self._each, _START["strength"])
         return np.concatenate([self._location, typical, strength, [_START["shape"]]])

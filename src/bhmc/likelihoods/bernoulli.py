@@ -41,7 +41,7 @@ class Bernoulli(Likelihood):
         """The family with its prior at the columns' own frequencies: a + b = 2, as if flat.
 
         A flat prior expects ones and zeros alike, which makes a new component costly wherever ones
-        are rare.
+        are rare. X must hold all rows.
         """
         ones, seen = np.nansum(X, axis=0), (~np.isnan(X)).sum(axis=0)
         share = (ones + 0.5) / (seen + 1)

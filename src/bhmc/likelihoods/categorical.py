@@ -44,7 +44,7 @@ class Categorical(Likelihood):
     allows_missing = True
 
     def counted(self, X: Floats) -> "Categorical":
-        """The same with `n_categories` put in: one more than the largest code in X.
+        """A copy whose `n_categories` is one more than the largest code in X.
 
         X must hold all rows.
         """
@@ -67,7 +67,7 @@ class Categorical(Likelihood):
         widths = self._given(self._n_features(theta.shape[1]))
         if theta.shape[1] != widths.sum():
             raise ValueError(
-                f"theta has {theta.shape[1]} numbers a component, and n_categories asks for "
+                f"theta has {theta.shape[1]} numbers a component, but n_categories needs "
                 f"{widths.sum()}."
             )
         X = np.empty((len(theta), len(widths)))
@@ -97,7 +97,7 @@ class Categorical(Likelihood):
         widths = self.checked(n_features)
         if widths is None:
             raise ValueError(
-                "n_categories must be given where data are simulated: there are none to count in."
+                "n_categories must be given to simulate data, because there are no codes to count."
             )
         return widths
 

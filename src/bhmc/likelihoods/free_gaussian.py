@@ -14,13 +14,13 @@ from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods._units import InUnits
 from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, slices
 
-# A scaled value beyond this dwarfs others: taking its square out of a sum costs digits.
-_DWARFS = 1e3
+# The square of a scaled value beyond this costs a sum digits when it is subtracted again.
+_VERY_LARGE = 1e3
 
 # Beyond this, a variance that holds the square of a scaled value may overflow.
 _LARGEST_SCALED = 1e100
 
-# With a smaller shape an inverse-gamma variance may be beyond a double.
+# With a smaller shape an inverse-gamma variance may overflow a double.
 _SMALLEST_SHAPE = 0.1
 
 
@@ -82,8 +82,8 @@ class FreeGaussian(InUnits):
             check_positive(getattr(self, name), name)
         if self.shape < _SMALLEST_SHAPE:
             raise ValueError(
-                f"shape must be at least {_SMALLEST_SHAPE}, for with less a variance may be beyond "
-                f"a double, got {self.shape!r}."
+                f"shape must be at least {_SMALLEST_SHAPE}, because variances overflow double "
+                f"precision with less, got {self.shape!r}."
             )
         return super().checked(n_features)
 
@@ -98,8 +98,8 @@ class FreeGaussianFamily(ConjugateFamily):
                                       - m_d^2 / (2 v_d) - log(v_d) / 2 ] + h(x),
         h(x) = -sum_d o_d [ log(2 pi) / 2 + log scale_d ].
 
-    The terms cancel where a component is narrow and far from location. But strength ties its mean
-    to its variance: given n rows, m^2 / v is of the order of n / strength at most, and no more
+    The terms cancel where a component is narrow and far from location. But strength ties the mean
+    to the variance: given n rows, m^2 / v is of the order of n / strength at most, and no more
     digits than this number has are lost.
     """
 
@@ -119,7 +119,7 @@ class FreeGaussianFamily(ConjugateFamily):
                 "X is too far from location in units of scale: a scaled value is beyond "
                 f"{_LARGEST_SCALED:g}."
             )
-        self.subtracts_well = bool(widest < _DWARFS)
+        self.subtracts_well = bool(widest < _VERY_LARGE)
         if self.n_rows * self.n_statistics * X.itemsize <= LARGEST_COPY:
             self._kept, self._X = self.statistics(slice(0, self.n_rows)), None
 

@@ -18,20 +18,20 @@ from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, slices
 # What `scaled_to` adds to the diagonal of a correlation matrix with a smaller eigenvalue than this.
 _RIDGE = 1e-6
 
-# nu must be so much above d - 1, or a draw of Sigma may be beyond a double.
+# nu must be so much above d - 1, or a draw of Sigma may overflow a double.
 _LEAST_FREEDOM = 0.2
 
-# A row farther from mu0 than this, in units of sigma0, dwarfs others: taking its squares out of a
-# sum costs digits.
-_DWARFS = 1e3
+# The squares of a row farther from mu0 than this, in units of sigma0, cost a sum digits when they
+# are subtracted again.
+_VERY_FAR = 1e3
 
 # Sums of squares so large have rounding errors of about 0.01, where sigma0 itself counts as 1. (The
 # error of a sum of n numbers grows as their sum times sqrt(n).)
 _LARGEST_SQUARES = 1e14
 
 _NO_GAPS = (
-    "X has missing values, and FullGaussian cannot skip them, for a full covariance ties all "
-    "entries of a row together: use FreeGaussian or SharedGaussian, which can."
+    "X has missing values, and FullGaussian cannot skip them, because a full covariance ties "
+    "all entries of a row together: use FreeGaussian or SharedGaussian, which can."
 )
 
 
@@ -68,7 +68,7 @@ class FullGaussian(Likelihood):
         """The family in the units of X: mu0 its mean and sigma0 its covariance.
 
         A constant column counts as having variance 1. Where columns are collinear, or nearly, 1e-6
-        of each variance is added to it.
+        of each variance is added to it. X must hold all rows.
         """
         if has_missing(X):
             raise ValueError(_NO_GAPS)
@@ -130,7 +130,7 @@ class FullGaussianFamily(ConjugateFamily):
         log f(x; theta) = (P m, -P_ij (halved where i = j), log|P| / 2 - m' P m / 2) . t(x) + h(x),
         h(x) = -d log(2 pi) / 2 - log|L|.
 
-    The terms cancel where a component is narrow and far from mu0. But lam ties its mean to its
+    The terms cancel where a component is narrow and far from mu0. But lam ties the mean to the
     covariance: given n rows, m' P m is of the order of (nu + n) / lam at most, and no more digits
     than this number has are lost.
     """
@@ -154,7 +154,7 @@ class FullGaussianFamily(ConjugateFamily):
                 "X is too far from mu0 in units of sigma0 for a double to hold sums of squares: "
                 "FullGaussian.scaled_to(X) takes both from the data."
             )
-        self.subtracts_well = bool(squares.max(initial=0.0) < _DWARFS**2)
+        self.subtracts_well = bool(squares.max(initial=0.0) < _VERY_FAR**2)
         if self.n_rows * self.n_statistics * X.itemsize <= LARGEST_COPY:
             self._kept, self._X = self.statistics(slice(0, self.n_rows)), None
 

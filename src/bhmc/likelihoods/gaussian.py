@@ -59,8 +59,9 @@ class Gaussian(Likelihood):
 
         A fifth of each column's variance is taken to lie within components (sigma2), as in two
         equal groups four standard deviations apart. A constant column counts as having variance 1.
+        X must hold all rows.
         """
-        # Centred first: the variance of large equal numbers would be rounding error.
+        # Centred first, because the variance of large equal numbers would be rounding error.
         shift = sum((X[rows] - X[0]).sum(axis=0) for rows in slices(len(X))) / len(X)
         mean = X[0] + shift
         squares = sum((((X[rows] - X[0]) - shift) ** 2).sum(axis=0) for rows in slices(len(X)))
@@ -76,7 +77,7 @@ class Gaussian(Likelihood):
         return bound(self, X, summary)
 
     def at(self, shared: Floats) -> "Gaussian":
-        """The likelihood with the learned sigma2 put in, where it is learned."""
+        """A copy with this sigma2, where sigma2 is learned."""
         if not isinstance(self.sigma2, Prior):
             return self
         return replace(self, sigma2=float(shared[0]))
@@ -96,7 +97,7 @@ class Gaussian(Likelihood):
     def sample_data(self, theta: Floats, rng: np.random.Generator) -> Floats:
         """x_i ~ N(theta_i, Sigma), (len(theta), d)."""
         if isinstance(self.sigma2, Prior):
-            raise TypeError("Gaussian samples no data before its sigma2 is put in: at().")
+            raise TypeError("Gaussian samples data only once its sigma2 is known: call at(shared).")
         sigma = check_covariance(self.sigma2, theta.shape[1], "sigma2")
         return theta + _noise(sigma, len(theta), rng)
 
@@ -110,7 +111,7 @@ class GaussianFamily(ConjugateFamily):
 
         log f(x; theta) = (m, -|m|^2 / 2) . (y, 1) + h(x),  h(x) = -|y|^2 / 2 + constant.
 
-    The centre c is near the middle of the data, for far from the origin y . m - |m|^2 / 2 cancels.
+    The centre c is near the middle of the data, because y . m - |m|^2 / 2 cancels far from it.
     A row that is far from everything is taken by differences instead, with h(x) = constant.
     """
 
@@ -126,7 +127,9 @@ class GaussianFamily(ConjugateFamily):
         if not (
             _SMALLEST_RATIO < self._prior_variance.min() <= self._prior_variance.max() < np.inf
         ):
-            raise ValueError("sigma0 and sigma2 are too far apart: their ratio is beyond a double.")
+            raise ValueError(
+                "sigma0 and sigma2 are too far apart: their ratio overflows double precision."
+            )
         self._prior_precision = 1 / self._prior_variance
         self._constant = -0.5 * (n_features * np.log(2 * np.pi) + self._axes.log_det_sigma)
         self._centre = summary_of_all(X, summary).centre()

@@ -25,9 +25,9 @@ _START_SHARE = 0.2
 # variance, where digits begin to run out.
 _SMALLEST_SHARE = 1e-10
 
-# A row so many standard deviations from the middle dwarfs the others: taking it out of a sum by
-# subtraction costs digits.
-_DWARFS = 1e6
+# A row more standard deviations from the middle than this costs a sum digits when it is subtracted
+# again.
+_VERY_FAR = 1e6
 
 # Probabilities below this are not asked of the distribution function.
 _LEAST_PROBABILITY = 1e-150
@@ -65,12 +65,12 @@ class LearnedNoiseFamily(ConjugateFamily):
         self._X, self._kept = X, None
         self._squares = by_rows(self.n_rows, self._squares_of)
         self._sum_squares = self._squares.sum()
-        self.subtracts_well = bool(self._squares.max(initial=0.0) < _DWARFS**2 * variance)
+        self.subtracts_well = bool(self._squares.max(initial=0.0) < _VERY_FAR**2 * variance)
         if X.nbytes <= LARGEST_COPY:
             self._kept, self._X = self.statistics(slice(0, self.n_rows)), None
 
     def at(self, shared: Floats) -> Self:
-        """The same with sigma2 put in."""
+        """A copy that holds sigma2."""
         family = copy.copy(self)
         family._v = float(shared[0])
         return family
@@ -80,7 +80,7 @@ class LearnedNoiseFamily(ConjugateFamily):
         return np.array([self._sum_squares])
 
     def with_shared_sums(self, sums: Floats) -> Self:
-        """The same with the sum over all rows put in."""
+        """A copy that draws sigma2 from this sum over all rows."""
         family = copy.copy(self)
         family._sum_squares = sums[0]
         return family
@@ -203,7 +203,8 @@ def draw_between(shape: float, scale: float, low: float, high: float, u: float) 
     """s ~ IG(shape, scale) given low < s < high, from u ~ U(0, 1); None where that is out of reach.
 
     scale / s ~ Gamma(shape) between scale / high and scale / low, by the distribution function: its
-    upper tail where both ends are above the middle, for the lower one would be 1 to all digits.
+    upper tail where both ends are above the middle, because the lower tail would be 1 to all
+    digits.
     """
     if shape <= 0 or low >= high:
         return None

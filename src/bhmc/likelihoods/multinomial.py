@@ -50,7 +50,7 @@ class Multinomial(Likelihood):
 
     @classmethod
     def scaled_to(cls, X) -> "Multinomial":
-        """The family whose simulated rows have the median total of the rows of X."""
+        """The family whose simulated rows have the median total of the rows of X: all rows."""
         totals = np.asarray(X.sum(axis=1)).ravel()
         middle = np.median(totals[np.isfinite(totals)]) if len(totals) else 1.0
         return cls(n_trials=int(np.clip(middle, 0, LARGEST_COUNT)))

@@ -48,7 +48,7 @@ class Poisson(Likelihood):
     def scaled_to(cls, X: Floats, shape: float = 1.0) -> "Poisson":
         """The family in the units of X: the prior mean of lambda_d is the mean of column d.
 
-        A column of zeros, or without any entry, has rate 1.
+        A column of zeros, or without any entry, has rate 1. X must hold all rows.
         """
         shape = check_positive(shape, "shape")
         mean, _ = column_scales(X)

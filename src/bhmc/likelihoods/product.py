@@ -59,11 +59,17 @@ class Product(Likelihood):
 
     @classmethod
     def scaled_to(cls, X: Floats, parts=(), names=None) -> "Product":
-        """The product of these parts; families given by name are in the units of their columns."""
+        """The product of these parts; families given by name are in the units of their columns.
+
+        X must hold all rows.
+        """
         return cls(parts, names).settled(X)
 
     def settled(self, X: Floats | None = None) -> Self:
-        """The same with an object in place of every name, scaled to its columns of X if given."""
+        """A copy with an object for every name, scaled to its columns of X if given.
+
+        X must hold all rows.
+        """
         own = self.columns(X.shape[1]) if X is not None else [None] * len(self.parts)
         return self._with(
             by_name(family, X if X is None else X[:, columns])
@@ -73,7 +79,7 @@ class Product(Likelihood):
         )
 
     def counted(self, X: Floats) -> Self:
-        """The same with what its parts would count in their columns of X put in."""
+        """A copy whose parts have what they count in their columns of X; X must hold all rows."""
 
         def part(family: Likelihood | str, own: list[int]) -> Likelihood | str:
             if family == "categorical":  # which has no scales to wait for, as other names have
@@ -91,7 +97,7 @@ class Product(Likelihood):
         return ProductFamily([_prepared(family, X, own, summary) for family, own in pairs])
 
     def at(self, shared: Floats) -> "Product":
-        """The product of its parts with their shared numbers put in."""
+        """The product of its parts, each with its shared numbers."""
         rng = np.random.default_rng(0)  # the numbers drawn are not used, only how many there are
         widths = [
             len(family.sample_shared(d, rng))
@@ -142,7 +148,7 @@ class Product(Likelihood):
         return [by_name(family) if isinstance(family, str) else family for family, _ in self.parts]
 
     def named(self, names: Sequence[str] | None) -> Self:
-        """The same for data with these column names."""
+        """A copy for data with these column names."""
         return self if names is None else replace(self, names=names)
 
     def columns(self, n_features: int) -> list[list[int]]:
@@ -195,7 +201,7 @@ class Product(Likelihood):
         ]
 
     def _with(self, families: Iterable[Likelihood | str]) -> Self:
-        """The same columns with other families."""
+        """A copy with the same columns and other families."""
         columns = [columns for _, columns in self.parts]
         return replace(self, parts=list(zip(families, columns, strict=True)))
 
@@ -217,7 +223,7 @@ class ProductFamily(ConjugateFamily):
         self.subtracts_well = all(part.subtracts_well for part in parts)
 
     def at(self, shared: Floats) -> Self:
-        """The same with the parts' shared numbers put in."""
+        """A copy whose parts hold their shared numbers."""
         family = copy.copy(self)
         pairs = zip(self._parts, self._of_shared(shared), strict=True)
         family._parts = [part.at(own) for part, own in pairs]
@@ -228,7 +234,7 @@ class ProductFamily(ConjugateFamily):
         return np.concatenate([part.shared_sums() for part in self._parts])
 
     def with_shared_sums(self, sums: Floats) -> Self:
-        """The same with the parts' sums of all rows put in."""
+        """A copy whose parts draw shared numbers from their sums of all rows."""
         family = copy.copy(self)
         each = split(sums, [len(part.shared_sums()) for part in self._parts])
         pairs = zip(self._parts, each, strict=True)
@@ -321,7 +327,7 @@ def split(numbers: NDArray, widths: list[int]) -> list[NDArray]:
     """The parts' shares of the last axis."""
     if numbers.shape[-1] != sum(widths):
         raise ValueError(
-            f"the parts of Product have {' + '.join(map(str, widths))} numbers, and there are "
+            f"the parts of Product need {' + '.join(map(str, widths))} numbers, got "
             f"{numbers.shape[-1]}."
         )
     return np.split(numbers, np.cumsum(widths)[:-1], axis=-1)
@@ -330,7 +336,7 @@ def split(numbers: NDArray, widths: list[int]) -> list[NDArray]:
 def _prepared(
     likelihood: Likelihood, X: Floats, columns: list[int], summary: ColumnSummary
 ) -> ConjugateFamily:
-    """A part bound to its columns; what it refuses is said with the numbers of the whole."""
+    """A part bound to its columns; an error names the columns as those of the whole."""
     try:
         own = np.ascontiguousarray(X[:, columns])
         return likelihood.prepare(own, summary.select(columns))

@@ -18,8 +18,8 @@ from bhmc.likelihoods._units import InUnits, Learning
 from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, slices
 from bhmc.likelihoods.gaussian import Gaussian
 
-# Sums of rows whose largest value dwarfs the others lose digits where it is taken out again.
-_DWARFS = 1e6
+# A scaled value beyond this costs a sum digits when it is subtracted again.
+_VERY_LARGE = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +34,8 @@ class SharedGaussian(InUnits, Learning):
         mu0_d ~ N(0, 1)
 
     with sigma2_d no smaller than least_variance_d. A column whose groups do not differ ends with a
-    small sigma0_d: it then costs a component little and tells nothing. Missing entries (NaN) are
-    skipped exactly.
+    small sigma0_d: the column then costs a component little and tells nothing. Missing entries
+    (NaN) are skipped exactly.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class SharedGaussian(InUnits, Learning):
 
     @classmethod
     def scaled_to(cls, X: Floats, **settings) -> Self:
-        """The family in the units of X, no finer than its rows can show."""
+        """The family in the units of X, no finer than its rows can show. X must hold all rows."""
         likelihood = super().scaled_to(X, **settings)
         return replace(likelihood, least_variance=least_variance(X, likelihood))
 
@@ -74,7 +74,7 @@ class SharedGaussian(InUnits, Learning):
         return SharedGaussianFamily(self, X, summary)
 
     def at(self, shared: Floats) -> Gaussian:
-        """Gaussian components with these numbers as known ones."""
+        """Gaussian components with these numbers known."""
         mu0, sigma2, sigma0 = self._split(shared)
         return Gaussian(sigma2=sigma2, mu0=mu0, sigma0=sigma0)
 
@@ -137,12 +137,12 @@ class SharedGaussianFamily(ConjugateFamily):
             self._observed += self._counts(t).sum(axis=0)
             self._squares += np.einsum("nd,nd->d", t[:, :d], t[:, :d])
             largest = max(largest, np.abs(t[:, :d]).max())
-        self.subtracts_well = bool(largest < _DWARFS)
+        self.subtracts_well = bool(largest < _VERY_LARGE)
         if X.nbytes <= LARGEST_COPY:
             self._kept, self._X = self.statistics(slice(0, self.n_rows)), None
 
     def at(self, shared: Floats) -> Self:
-        """The same with mu0, sigma2 and sigma0 put in."""
+        """A copy that holds mu0, sigma2 and sigma0."""
         family = copy.copy(self)
         mu0, sigma2, sigma0 = self._likelihood._split(shared)
         family._m0 = (mu0 - self._location) / self._scale
@@ -154,7 +154,7 @@ class SharedGaussianFamily(ConjugateFamily):
         return np.concatenate([self._observed, self._squares])
 
     def with_shared_sums(self, sums: Floats) -> Self:
-        """The same with these sums of all rows put in."""
+        """A copy that draws shared numbers from these sums of all rows."""
         family = copy.copy(self)
         family._observed, family._squares = np.split(sums, 2)
         return family

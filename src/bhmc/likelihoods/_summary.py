@@ -39,7 +39,9 @@ class ColumnSummary:
         Extreme values, missing entries left out; NaN for a column without any entry. Those of
         sparse data are not computed: NaN.
     counts : (d,)
-        Sums of the whole parts of positive entries. A sum of 2^53 or more counts as 2^53.
+        Sums of columns of whole numbers from 0 on, missing entries left out; NaN for other columns.
+        A sum of 2^53 or more counts as 2^53: so the sum is the same in any order, although doubles
+        round larger sums.
     sample : (m, d)
         Rows 0, s, 2 s, ... of the whole that lie in the block: 1,024 to 2,047 rows of the whole, or
         all rows if there are fewer. Of sparse data none.
@@ -146,25 +148,39 @@ def _dense_columns(X: Floats) -> tuple[NDArray[np.bool_], Floats, Floats, Floats
     missing, counts = np.zeros(d, dtype=bool), np.zeros(d)
     smallest, largest = np.full(d, np.nan), np.full(d, np.nan)
     for part in (X[rows] for rows in slices(len(X))):
-        smallest = np.fmin(smallest, np.fmin.reduce(part, axis=0))
-        largest = np.fmax(largest, np.fmax.reduce(part, axis=0))
-        missing |= np.isnan(part).any(axis=0)
-        counts = np.minimum(counts + _whole_parts(part).sum(axis=0), EXACT_BELOW)
+        holes = np.isnan(np.minimum.reduce(part, axis=0))
+        least, most = (np.fmin, np.fmax) if holes.any() else (np.minimum, np.maximum)
+        smallest = np.fmin(smallest, least.reduce(part, axis=0))
+        largest = np.fmax(largest, most.reduce(part, axis=0))
+        missing |= holes
+        counts = _with_counts(counts, part)
     return missing, smallest, largest, counts
+
+
+def _with_counts(counts: Floats, part: Floats) -> Floats:
+    """Sums of counts before, with those of some rows added; NaN for columns that are no counts."""
+    left = np.flatnonzero(~np.isnan(counts))
+    if not len(left):
+        return counts
+    entries = part[:, left]
+    entries[np.isnan(entries)] = 0.0
+    whole = _are_whole(entries).all(axis=0)
+    added = np.minimum(counts[left] + entries.sum(axis=0), EXACT_BELOW)
+    counts = counts.copy()
+    counts[left] = np.where(whole, added, np.nan)
+    return counts
 
 
 def _sparse_columns(X) -> tuple[NDArray[np.bool_], Floats, Floats, Floats]:
     """(missing, smallest, largest, counts) of a sparse matrix, from its stored entries."""
-    d, entries = X.shape[1], sparse.coo_array(X)
+    d, stored = X.shape[1], sparse.coo_array(X)
     missing, unknown = np.zeros(d, dtype=bool), np.full(d, np.nan)
-    missing[entries.col[np.isnan(entries.data)]] = True
-    counts = np.bincount(entries.col, _whole_parts(entries.data), minlength=d)
-    return missing, unknown, unknown, np.minimum(counts, EXACT_BELOW)
+    missing[stored.col[np.isnan(stored.data)]] = True
+    entries = np.where(np.isnan(stored.data), 0.0, stored.data)
+    counts = np.minimum(np.bincount(stored.col, entries, minlength=d), EXACT_BELOW)
+    counts[stored.col[~_are_whole(entries)]] = np.nan
+    return missing, unknown, unknown, counts
 
 
-def _whole_parts(entries: Floats) -> Floats:
-    """Whole parts of positive entries, no more than 2^53; 0 for others and for missing ones.
-
-    Sums of these, no more than 2^53 in turn, are the same in any order.
-    """
-    return np.floor(np.clip(np.nan_to_num(entries, nan=0.0), 0.0, EXACT_BELOW))
+def _are_whole(entries: Floats) -> NDArray[np.bool_]:
+    return (entries >= 0) & (entries == np.floor(entries))

@@ -131,7 +131,7 @@ def contributed_likelihood():
     code = re.findall(r"```python\n(.*?)```", PAGES[1].read_text(encoding="utf-8"), re.DOTALL)[0]
     names: dict = {}
     exec(code, names)
-    return names["Poisson"](shape=2.0, rate=1.5)
+    return names["PlainPoisson"](shape=2.0, rate=1.5)
 
 
 def test_the_contributed_likelihood_is_exact():

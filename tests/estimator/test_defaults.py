@@ -7,7 +7,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from bhmc import BHMC
 from bhmc.likelihoods import AdaptiveGaussian, Bernoulli, Gaussian
-from bhmc.likelihoods._names import BY_NAME
+from bhmc.likelihoods._registry import FAMILIES, Entry
 from bhmc.likelihoods.adaptive_gaussian import AdaptiveGaussianFamily
 from bhmc.priors import Gamma, Uniform
 
@@ -65,7 +65,7 @@ def test_units_matter_where_the_prior_is_not_in_units_of_x(fixed, factor, shift,
     if fixed == "Gaussian()":
         changed = what_units_change(Gaussian(), factor, shift)
     else:
-        monkeypatch.setitem(BY_NAME, "gaussian", _PriorNotInUnitsOfX)
+        monkeypatch.setitem(FAMILIES, "gaussian", Entry(f"{__name__}:_PriorNotInUnitsOfX"))
         changed = what_units_change("gaussian", factor, shift)
     assert {"components", "paths"} & set(changed)
 

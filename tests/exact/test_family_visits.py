@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bhmc.likelihoods._names import BY_NAME
+from bhmc.likelihoods._registry import FAMILIES, class_of
 from tests.exact import alarm
 from tests.exact import enumeration as en
 from tests.exact.alarm import T_LIMIT
@@ -20,7 +20,7 @@ every_family = pytest.mark.parametrize("name", CASES)
 
 def test_no_family_is_left_out_and_missing_entries_are_on():
     likelihoods = [exact(name)[0].likelihood for name in CASES]
-    assert {type(likelihood) for likelihood in likelihoods} == set(BY_NAME.values())
+    assert {type(likelihood) for likelihood in likelihoods} == {class_of(name) for name in FAMILIES}
     for name, likelihood in zip(CASES, likelihoods, strict=True):
         assert np.isnan(exact(name)[0].X).any() == likelihood.allows_missing, name
 

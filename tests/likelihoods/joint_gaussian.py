@@ -133,7 +133,8 @@ def assert_chains_agree(one, other) -> None:
         traces.append([])
         for _ in range(40):
             chain.sweep()
-            traces[-1].append(np.hstack([chain.components[:, None], chain.state().paths]))
+            state = chain.state()
+            traces[-1].append(np.column_stack([state.components, state.paths]))
     np.testing.assert_array_equal(*traces)
     assert len({trace[:, 0].max() for trace in traces[0]}) > 1  # components came and went
 

@@ -182,11 +182,11 @@ def test_settings_are_refused():
         Categorical(n_categories=2.5).prepare(X)
     with pytest.raises(ValueError, match=r"^n_categories\[1\] must be at least 1"):
         Categorical(n_categories=[2, 0, 3]).prepare(X)
-    with pytest.raises(ValueError, match=r"^n_categories must be given where data are simulated"):
+    with pytest.raises(ValueError, match=r"^n_categories must be given to simulate data"):
         Categorical().sample_theta(1, 2, rng_for(0))
-    with pytest.raises(ValueError, match=r"^n_categories must be given where data are simulated"):
+    with pytest.raises(ValueError, match=r"^n_categories must be given to simulate data"):
         Categorical().sample_data(THETA, rng_for(0))
-    with pytest.raises(ValueError, match=r"^theta has 9 numbers a component, and n_categories as"):
+    with pytest.raises(ValueError, match=r"^theta has 9 numbers a component, but n_categories ne"):
         Categorical(n_categories=2).sample_data(THETA, rng_for(0))
 
 

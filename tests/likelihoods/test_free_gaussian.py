@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from bhmc.likelihoods import free_gaussian as module
-from bhmc.likelihoods._protocol import slices
+from bhmc.likelihoods.blocks import slices
 from bhmc.likelihoods.free_gaussian import FreeGaussian, FreeGaussianFamily
 from tests.exact.alarm import T_LIMIT, Z_LIMIT, rng_for, z_of
 from tests.exact.invariance import paired_z, with_family

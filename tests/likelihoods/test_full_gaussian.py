@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from bhmc.likelihoods import full_gaussian as module
-from bhmc.likelihoods._protocol import slices
+from bhmc.likelihoods.blocks import slices
 from bhmc.likelihoods.full_gaussian import FullGaussian, FullGaussianFamily
 from bhmc.rows.local import tile_height
 from tests.exact.alarm import T_LIMIT, Z_LIMIT, rng_for, z_of

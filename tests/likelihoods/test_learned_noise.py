@@ -156,7 +156,7 @@ class _NewRowsForgetTheNoise(LearnedNoiseFamily):
 class _OneRowMore(LearnedNoiseFamily):
     def draw_shared(self, theta, sums, rng):
         wrong = copy.copy(self)
-        wrong.n_rows += 1
+        wrong._n_all += 1
         return LearnedNoiseFamily.draw_shared(wrong, theta, sums, rng)
 
 
@@ -203,7 +203,7 @@ def test_start_is_allowed_by_the_prior():
 
 def test_refusals():
     likelihood = Gaussian(sigma2=Uniform(0, 1))
-    with pytest.raises(TypeError, match="before its sigma2 is put in"):
+    with pytest.raises(TypeError, match="only once its sigma2 is known"):
         likelihood.sample_data(np.zeros((2, 1)), rng_for(1))
     with pytest.raises(ValueError, match="needs a sigma2 that is a number"):
         bhmc.BHMC(likelihood=likelihood, precision="float32").fit(np.eye(3))

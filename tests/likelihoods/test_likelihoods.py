@@ -15,7 +15,7 @@ from bhmc.likelihoods import (
     resolve,
 )
 from bhmc.likelihoods import gaussian as gaussian_module
-from bhmc.likelihoods._protocol import slices
+from bhmc.likelihoods.blocks import slices
 from bhmc.likelihoods.gaussian import _FAR, _NOISE_SHARE
 
 FULL = np.array([[2.0, 0.6, -0.3], [0.6, 1.0, 0.2], [-0.3, 0.2, 0.5]])

@@ -51,7 +51,7 @@ def test_units_are_those_of_the_data(kind):
 @pytest.mark.parametrize("kind", [AdaptiveGaussian, SharedGaussian])
 def test_nothing_is_sampled_before_the_shared_numbers_are_put_in(kind):
     rng = np.random.default_rng(0)
-    words = f"^{kind.__name__} samples nothing before its shared numbers are put in by at"
+    words = f"^{kind.__name__} samples only once its shared numbers are known: call at"
     with pytest.raises(TypeError, match=words):
         kind().sample_theta(2, 2, rng)
     with pytest.raises(TypeError, match=words):

@@ -21,7 +21,7 @@ from bhmc._validation.frames import Columns, is_frame, read_frame
 from bhmc._validation.init import STARTS, check_init
 from bhmc._validation.parameters import check_choice, check_n_jobs, check_whole, seed_sequence
 from bhmc.likelihoods import (
-    Family,
+    ConjugateFamily,
     Likelihood,
     allows_sparse,
     categorical_columns,
@@ -302,7 +302,7 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         """The model of a file that `save` wrote. Nothing in the file is executed."""
         return load_model(path, cls)
 
-    def _task(self, family: Family, transition: Transition, init) -> Task:
+    def _task(self, family: ConjugateFamily, transition: Transition, init) -> Task:
         """What the chains are to do."""
         return Task(
             family=family,
@@ -423,7 +423,7 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         return tags
 
 
-def _prepared(likelihood: Likelihood, X, columns: Columns) -> Family:
+def _prepared(likelihood: Likelihood, X, columns: Columns) -> ConjugateFamily:
     """The family bound to X; a wrong entry is said with its column's name."""
     try:
         return likelihood.prepare(X)

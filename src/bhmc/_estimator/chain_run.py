@@ -12,7 +12,7 @@ from bhmc._estimator.checkpoint import Checkpoint, SavedChain
 from bhmc._estimator.progress import Interrupts, Listener
 from bhmc._sampling.run import run
 from bhmc._sampling.start import start_state
-from bhmc.likelihoods import Family
+from bhmc.likelihoods import ConjugateFamily
 from bhmc.model.protocol import Sampler, Transition
 from bhmc.model.state import State
 from bhmc.posterior.recorder import Recorder
@@ -26,7 +26,7 @@ _BETWEEN_CHECKPOINTS = 30.0
 class Task(NamedTuple):
     """What all chains of a fit have in common."""
 
-    family: Family
+    family: ConjugateFamily
     transition: Transition
     n_levels: int
     sampler: str

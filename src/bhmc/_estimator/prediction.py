@@ -12,7 +12,7 @@ from bhmc._extras import import_pandas
 from bhmc._validation.data import WrongEntryError, check_matrix
 from bhmc._validation.frames import is_frame, read_new_rows
 from bhmc._validation.parameters import check_whole, seed_sequence
-from bhmc.likelihoods import Family, Likelihood
+from bhmc.likelihoods import ConjugateFamily, Likelihood
 from bhmc.model.state import paths_to
 from bhmc.posterior.draws import Draws, Mixture
 from bhmc.posterior.predictive import (
@@ -180,7 +180,7 @@ class Prediction(TransformerMixin):
         X = sample_rows(self._mixtures(), self.likelihood_, n_samples, self.n_features_in_, rng)
         return self._with_text(X) if self.categories_ else X
 
-    def _at_level(self, X, level: int | None) -> tuple[Family, Level]:
+    def _at_level(self, X, level: int | None) -> tuple[ConjugateFamily, Level]:
         """The family bound to X with the estimate's shared numbers, and a level of the estimate."""
         matrix, deepest = self._check_new(X), self.tree_.n_levels
         level = deepest if level is None else check_whole(level, "level", 0)
@@ -206,7 +206,7 @@ class Prediction(TransformerMixin):
             )
         return self.draws_.mixtures
 
-    def _family(self, matrix) -> Family:
+    def _family(self, matrix) -> ConjugateFamily:
         """The family bound to checked rows; a wrong entry is said with its column's name."""
         try:
             return self.likelihood_.prepare(matrix)

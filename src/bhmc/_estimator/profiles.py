@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bhmc._validation.frames import Columns
-from bhmc.likelihoods._protocol import slices
+from bhmc.likelihoods.blocks import slices
 
 # Entries of X that are looked at together.
 _BLOCK_ENTRIES = 2**17

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bhmc.likelihoods import Family
-from bhmc.likelihoods._protocol import slices
+from bhmc.likelihoods.blocks import slices
 
 # A chain sees a sample of this share of the rows, and no more of them than this: Ward needs the
 # distance of every pair. Even of few rows it sees a part, so that chains start apart.

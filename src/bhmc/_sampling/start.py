@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from bhmc._sampling.initial_clusters import nested_groups
 from bhmc._validation.init import check_init
-from bhmc.likelihoods import Family
+from bhmc.likelihoods import ConjugateFamily
 from bhmc.model.protocol import Transition
 from bhmc.model.state import State
 from bhmc.rows.local import LocalRows
@@ -49,7 +49,9 @@ def start_state(
     return settled.start(rows, labels, n_levels=n_levels, rng=rng)
 
 
-def _labels(init, family: Family, n_levels: int, most: int | None, rng) -> NDArray[np.int64]:
+def _labels(
+    init, family: ConjugateFamily, n_levels: int, most: int | None, rng
+) -> NDArray[np.int64]:
     """(n, m) labels of the rows, coarse to fine, as `init` asks for."""
     if not isinstance(init, str):
         return init

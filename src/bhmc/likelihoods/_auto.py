@@ -6,8 +6,9 @@ from scipy import sparse
 from bhmc._validation.data import DENSE
 from bhmc._validation.frames import Columns
 from bhmc.likelihoods._kinds import of_one_kind
-from bhmc.likelihoods._names import by_name
-from bhmc.likelihoods._protocol import Floats, Likelihood, slices
+from bhmc.likelihoods._protocol import Likelihood
+from bhmc.likelihoods._registry import by_name
+from bhmc.likelihoods.blocks import Floats, slices
 from bhmc.likelihoods.product import Product
 
 # Counts of words: so many columns at least, more than this share of zeros, and more than this share
@@ -19,7 +20,7 @@ def choose(X) -> str:
     """The name of the family that "auto" takes for X, by its values alone.
 
     Nothing but 0 and 1 (and missing entries), and both of them: "bernoulli". Counts of words or the
-    like: "multinomial", for sparse X always. Other numbers: "spherical_gaussian" where they are all
+    like, and sparse X always: "multinomial". Other numbers: "spherical_gaussian" where they are all
     of one kind, "gaussian" where not.
     """
     if sparse.issparse(X):
@@ -65,8 +66,8 @@ def choose_by_column(X: Floats, columns: Columns) -> Likelihood:
 
     Categories: "categorical". True and false: "bernoulli". Numbers of one kind and counts of words:
     what `choose` says of them all. Else columns of nothing but 0 and 1: what it says of them
-    together; all others: "gaussian", whole numbers too, for counts cannot be told from ranks, years
-    or measurements. One family for all columns stands alone.
+    together; all others: "gaussian". So are whole numbers, because counts look like ranks, years or
+    measurements. One family for all columns stands alone.
     """
     categorical = sorted(columns.categories or {})
     numbers = [j for j in range(X.shape[1]) if j not in categorical]

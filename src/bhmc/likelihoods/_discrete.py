@@ -8,15 +8,10 @@ from scipy.special import betaln, gammaln
 
 from bhmc._validation.data import WrongEntryError
 from bhmc._validation.parameters import check_vector
-from bhmc.likelihoods._protocol import (
-    LARGEST_COPY,
-    Family,
-    Floats,
-    has_missing,
-    observed_points,
-    observed_statistics,
-    slices,
-)
+from bhmc.likelihoods._missing import observed_points, observed_statistics
+from bhmc.likelihoods._protocol import ConjugateFamily
+from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
+from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, slices
 
 # A gamma variable of a smaller shape is so near 0 that sums of its logarithms lose digits; of a
 # larger one, log gamma functions do.
@@ -25,14 +20,11 @@ _LEAST_SHAPE, _LARGEST_SHAPE = 1e-8, 1e12
 # A float32 log likelihood of this size is off by about 1e-3.
 _WIDEST_FLOAT32 = 1e4
 
-# The log likelihood of a larger count is off by more than 0.01, for a double has 16 digits.
+# The log likelihood of a larger count is off by more than 0.01, because a double has 16 digits.
 LARGEST_COUNT = 1e12
 
-# Whole numbers below this are exact in a double, and so are sums and differences of them.
-EXACT_BELOW = 2.0**53
 
-
-class ColumnFamily(Family):
+class ColumnFamily(ConjugateFamily):
     """A family whose columns are each on their own and have one parameter each.
 
     With o_d = 1 where entry d is observed, t(x) = (x, 1), or (o x, o, 1) where some are missing:
@@ -40,9 +32,9 @@ class ColumnFamily(Family):
         log f(x; theta) = sum_d o_d [ slope_d(theta) x_d + level_d(theta) ] + h(x).
     """
 
-    def __init__(self, X: Floats):
+    def __init__(self, X: Floats, summary: ColumnSummary | None = None):
         self.n_rows, d = X.shape
-        self._missing = has_missing(X)
+        self._missing = summary_of_all(X, summary).has_missing
         self.n_parameters, self.n_statistics = d, (2 * d if self._missing else d) + 1
         self._X, self._kept = X, None
         if X.nbytes <= LARGEST_COPY:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bhmc.likelihoods._protocol import Floats, slices
+from bhmc.likelihoods.blocks import Floats, slices
 
 # Lengths or sums of rows that were made equal differ by rounding only.
 _ROUNDING = 1e-6
@@ -27,7 +27,10 @@ _MOST_COLUMNS = 2000
 
 
 def of_one_kind(X: Floats) -> bool:
-    """Whether rows have equal lengths or sums, columns one range, or columns are orthogonal."""
+    """Whether rows have equal lengths or sums, columns one range, or columns are orthogonal.
+
+    X must hold all rows.
+    """
     low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     varies = high > low
     if varies.sum() < 2 or len(X) < 3:

@@ -1,9 +1,16 @@
 """What every likelihood family offers, and nothing more.
 
 A `Likelihood` is a setting: what a user writes. `prepare(X)` checks it against data and returns a
-`Family`: the same setting bound to the data. Samplers see only the `Family`; the forward simulator
-sees only `sample_theta` and `sample_data`, which share no code with it, so that joint tests can see
-an error on either side.
+family: the same setting bound to the data. Samplers see only the family. The forward simulator
+sees only `sample_theta` and `sample_data`, which share no code with the family, so that joint tests
+can see an error on either side.
+
+A bound family is made of parts that are needed apart:
+
+- `Family`, F: how rows become statistics and parameters become natural parameters.
+- `BaseMeasure`, H: the law of a component's parameters, drawn independently of other components.
+- `ConjugateFamily`: F with an H whose posterior can be drawn exactly. All families here are such.
+- `Located`: F for components that have a place on a tree. No family here has it yet.
 
 Families are exponential families:
 
@@ -11,33 +18,35 @@ Families are exponential families:
 
 where t(x), the sufficient statistics, end with the number 1. So a table of log likelihoods is a
 matrix product, sums of t over the rows of a component are all that its posterior needs (the last
-of them counts the rows), and such sums can be added up from anywhere. h plays no part in draws.
+of them counts the rows), and sums over blocks of rows add up. h plays no part in draws.
 
 Numbers that all components share and that are learned (a noise variance, say) are the state's
-`shared`. A `Likelihood` or `Family` that has some is used `at(shared)`: the same with those numbers
-put in, after which its other methods may be called. One that has none is itself `at` anything.
+`shared`. Where a `Likelihood` or `Family` has some, `at(shared)` returns a copy that holds them,
+and only the copy's other methods may be called. Where there are none, it returns the object itself.
+
+A family may be bound to a block of rows: `prepare(block, summary)`, with the `ColumnSummary` of all
+rows. Every row then has the statistics that it has among all rows. A family bound to no rows,
+`prepare(X[:0], summary)`, draws from sums that were made elsewhere.
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-
-# Data of at most so many bytes are kept as statistics: a second copy.
-LARGEST_COPY = 64 * 2**20
+from bhmc.likelihoods._summary import ColumnSummary
+from bhmc.likelihoods.blocks import Floats, slices
 
 
 class Family(ABC):
-    """A likelihood bound to data X (n rows). `theta` is (K, p): a row of parameters a component.
+    """A likelihood F bound to n rows of data. `theta` is (K, p): a row of parameters a component.
 
     Chains in different threads share one family: no method may change it.
     """
 
     n_rows: int
-    """n."""
+    """n, the number of rows bound here."""
     n_parameters: int
     """p."""
     n_statistics: int
@@ -46,10 +55,13 @@ class Family(ABC):
     """q, the number of learned numbers that all components share."""
 
     subtracts_well: bool = True
-    """Whether a row may be taken out of a sum by subtraction: not where some dwarf the others."""
+    """Whether a row may leave a sum by subtraction, which loses digits where a row is very large.
+
+    Of rows in several blocks it is true if it is true of every block.
+    """
 
     def at(self, shared: Floats) -> Self:
-        """The family with the shared numbers (q,) put in; the data are not copied."""
+        """A copy of the family that holds the shared numbers (q,); the data are not copied."""
         return self
 
     def start_shared(self) -> Floats:
@@ -57,12 +69,33 @@ class Family(ABC):
         return np.empty(0)
 
     def draw_shared(self, theta: Floats, sums: Floats, rng: np.random.Generator) -> Floats:
-        """(q,): the shared numbers given theta and all data, from the sums (K, s) of t."""
+        """(q,): the shared numbers given theta and all data.
+
+        Parameters
+        ----------
+        theta : (K, p) array
+            Parameters of the components that have rows.
+        sums : (K, s) array
+            Sums of t over the rows of each component.
+        rng : numpy.random.Generator
+            Where all randomness comes from.
+        """
         return np.empty(0)
 
     def log_prior_shared(self) -> float:
-        """Log of the prior density of the shared numbers put in."""
+        """Log of the prior density of the shared numbers."""
         return 0.0
+
+    def shared_sums(self) -> Floats:
+        """(w,): sums over the rows bound here that `draw_shared` needs beyond those of t.
+
+        Those of blocks add up, in the order of the blocks.
+        """
+        return np.empty(0)
+
+    def with_shared_sums(self, sums: Floats) -> Self:
+        """A copy of the family whose `draw_shared` uses these `shared_sums` (w,) of all rows."""
+        return self
 
     @abstractmethod
     def statistics(self, rows: slice) -> Floats:
@@ -76,18 +109,6 @@ class Family(ABC):
     def log_base(self) -> Floats:
         """(n,): h(x_n)."""
 
-    @abstractmethod
-    def log_new(self) -> Floats:
-        """(n,): log f*(x_n) - h(x_n), f*(x) = integral of f(x; theta) dH(theta)."""
-
-    @abstractmethod
-    def log_prior(self, theta: Floats) -> Floats:
-        """(K,): log of the density of H at theta_k."""
-
-    @abstractmethod
-    def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
-        """(K, p): theta_k ~ p(theta | its rows), from the sums (K, s) of t over them."""
-
     def points(self, rows: slice) -> Any:
         """(rows, p): a slice of rows as points whose distances say how unlike they are.
 
@@ -100,13 +121,35 @@ class Family(ABC):
         """Refuse a type of the likelihood tiles in which they would lose too many digits."""
 
     def fill(self, rows: slice, statistics: NDArray, natural: NDArray, out: NDArray) -> None:
-        """out[n, k] = log f(x_n; theta_k) - h(x_n) for a slice of rows, in the type of `out`."""
+        """out[n, k] = log f(x_n; theta_k) - h(x_n) for a slice of rows, in the type of `out`.
+
+        Parameters
+        ----------
+        rows : slice
+            Which rows.
+        statistics : (rows, s) array
+            t of these rows.
+        natural : (K, s) array
+            eta of the components.
+        out : (rows, K) array
+            Where the table goes.
+        """
         if out.dtype != np.float64:
             statistics, natural = statistics.astype(out.dtype), natural.astype(out.dtype)
         np.matmul(statistics, natural.T, out=out)
 
     def log_likelihood(self, natural: Floats, sums: Floats, components: NDArray) -> float:
-        """sum over n of log f(x_n; theta_c_n) - h(x_n), from the sums of t over each component."""
+        """sum over n of log f(x_n; theta_c_n) - h(x_n).
+
+        Parameters
+        ----------
+        natural : (K, s) array
+            eta of the components.
+        sums : (K, s) array
+            Sums of t over the rows of each component.
+        components : (n,) array
+            The component of every row.
+        """
         return float(np.vdot(natural, sums))
 
     def log_table(self, theta: Floats) -> Floats:
@@ -116,69 +159,101 @@ class Family(ABC):
         self.fill(everything, self.statistics(everything), self.natural(theta), table)
         return table + self.log_base()[:, None]
 
-    def log_marginal(self) -> Floats:
-        """(n,): log f*(x_n)."""
-        return self.log_new() + self.log_base()
-
     def sums(self, components: NDArray, n_components: int) -> Floats:
-        """(K, s): sums of t over the rows of each component."""
+        """(K, s): sums of t over the rows of each component.
+
+        Parameters
+        ----------
+        components : (n,) array
+            The component of every row.
+        n_components : int
+            K.
+        """
         sums = np.zeros((n_components, self.n_statistics))
         for rows in slices(self.n_rows, min(4096, max(1, 2**22 // self.n_statistics))):
             np.add.at(sums, components[rows], self.statistics(rows))
         return sums
 
 
-def has_missing(X: Floats) -> bool:
-    """Whether X holds NaN; slice by slice, for X may be large."""
-    return any(bool(np.isnan(X[rows]).any()) for rows in slices(len(X)))
+class BaseMeasure(ABC):
+    """The law H of a component's parameters: theta_k ~ H, independently of other components."""
+
+    @abstractmethod
+    def log_new(self) -> Floats:
+        """(n,): log f*(x_n) - h(x_n), f*(x) = integral of f(x; theta) dH(theta)."""
+
+    @abstractmethod
+    def log_prior(self, theta: Floats) -> Floats:
+        """(K,): log of the density of H at theta_k."""
+
+    @abstractmethod
+    def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
+        """(K, p): theta_k ~ p(theta | its rows), from the sums (K, s) of t over them."""
 
 
-def observed_statistics(y: Floats, missing: bool) -> Floats:
-    """(y, 1), or (o y, o, 1) where some entries are missing: o is 1 where y is no NaN, else 0."""
-    d = y.shape[1]
-    t = np.ones((len(y), (2 * d if missing else d) + 1))
-    if missing:
-        np.logical_not(np.isnan(y), out=t[:, d:-1])
-        y = np.where(np.isnan(y), 0.0, y)
-    t[:, :d] = y
-    t.flags.writeable = False
-    return t
+class ConjugateFamily(Family, BaseMeasure):
+    """F and an H for which f* and draws of theta given rows are exact: a conjugate pair."""
+
+    def log_marginal(self) -> Floats:
+        """(n,): log f*(x_n)."""
+        return self.log_new() + self.log_base()
 
 
-def observed_points(t: Floats, d: int, missing: bool) -> Floats:
-    """The first d columns of statistics that end with (o, 1) where some entries are missing.
+class Located(Protocol):
+    """What a family must offer for components that have a place on a tree, in place of H.
 
-    NaN where o is 0.
+    The law of theta_k is then N(location_k, variance_k) in every coordinate. A family that can sit
+    on a diffusing tree has these methods beside those of `Family`. No family has them yet.
     """
-    return np.where(t[:, -d - 1 : -1] > 0, t[:, :d], np.nan) if missing else t[:, :d]
 
+    def evidence(
+        self, theta: Floats, sums: Floats, shared: Floats, rng: np.random.Generator
+    ) -> tuple[Floats, Floats]:
+        """(precision, linear), each (K, D): Gaussian evidence of the rows on theta.
 
-def column_scales(X: Floats) -> tuple[Floats, Floats]:
-    """(d,) means and standard deviations of columns, NaN left out; 1 where a column is constant.
+        `linear` is precision times mean. Both are 0 for a component without rows. The evidence is
+        exact, or exact given auxiliary variables that are drawn here.
 
-    Centred first: the variance of large equal numbers would be rounding error.
-    """
-    parts = slices(len(X))
-    observed = np.maximum(np.sum([(~np.isnan(X[rows])).sum(axis=0) for rows in parts], axis=0), 1)
-    head = X[parts[0]]
-    centre = np.nansum(head, axis=0) / np.maximum((~np.isnan(head)).sum(axis=0), 1)
-    shift = np.sum([np.nansum(X[rows] - centre, axis=0) for rows in parts], axis=0) / observed
-    centre = centre + shift
-    squares = np.sum([np.nansum((X[rows] - centre) ** 2, axis=0) for rows in parts], axis=0)
-    constant = squares <= (1e-14 * np.abs(centre)) ** 2 * observed
-    return centre, np.sqrt(np.where(constant, 1.0, squares / observed))
+        Parameters
+        ----------
+        theta : (K, D) array
+            The current parameters.
+        sums : (K, s) array
+            Sums of t over the rows of each component.
+        shared : (q,) array
+            The numbers that components share.
+        rng : numpy.random.Generator
+            Where auxiliary variables come from.
+        """
+        ...
 
+    def draw_theta_at(
+        self, sums: Floats, location: Floats, variance: Floats, rng: np.random.Generator
+    ) -> Floats:
+        """(K, D): theta_k ~ p(theta | its rows), where theta_k ~ N(location_k, variance_k).
 
-def common_deviation(X: Floats) -> float:
-    """The root mean square of the standard deviations of the columns that vary; 1 if none does."""
-    varies = np.fmax.reduce(X, axis=0) > np.fmin.reduce(X, axis=0)
-    deviation = column_scales(X)[1][varies]
-    return float(np.sqrt(np.mean(deviation**2))) if len(deviation) else 1.0
+        Parameters
+        ----------
+        sums : (K, s) array
+            Sums of t over the rows of each component.
+        location, variance : (K, D) array
+            Mean and variances of theta_k before its rows are seen.
+        rng : numpy.random.Generator
+            Where all randomness comes from.
+        """
+        ...
 
+    def log_new_at(self, rows: slice, location: Floats, variance: Floats) -> Floats:
+        """(rows,): log of the integral of f(x_n; theta) over N(location, variance), less h(x_n).
 
-def slices(n: int, height: int = 4096) -> list[slice]:
-    """Slices of at most `height` rows that cover n rows."""
-    return [slice(first, min(first + height, n)) for first in range(0, n, height)]
+        Parameters
+        ----------
+        rows : slice
+            Which rows.
+        location, variance : (D,) array
+            Mean and variances of theta.
+        """
+        ...
 
 
 class Likelihood(ABC):
@@ -191,11 +266,14 @@ class Likelihood(ABC):
 
     @classmethod
     def scaled_to(cls, X) -> "Likelihood":
-        """The family in the units of X, where it has units."""
+        """The family in the units of X, where it has units. X must hold all rows."""
         return cls()
 
     def counted(self, X) -> "Likelihood":
-        """The same with what it would count in X put in: other rows are then taken as these are."""
+        """A copy with what the family would count in X as a setting; X must hold all rows.
+
+        Other rows are then read as these are.
+        """
         return self
 
     def describe(self) -> str:
@@ -203,19 +281,46 @@ class Likelihood(ABC):
         return f"{type(self).__name__} for all columns"
 
     @abstractmethod
-    def prepare(self, X) -> Family:
-        """Check the settings against X and return the family bound to it."""
+    def prepare(self, X, summary: ColumnSummary | None = None) -> ConjugateFamily:
+        """Check the settings against X and return the family bound to it.
+
+        Parameters
+        ----------
+        X : (n, d) array
+            The rows, all of them or a block.
+        summary : ColumnSummary, optional
+            The summary of all rows, from which the family takes its centre, its units and the
+            layout of its statistics. Default: X holds all rows.
+        """
 
     @abstractmethod
     def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
-        """(size, p): theta ~ H."""
+        """(size, p): theta ~ H.
+
+        Parameters
+        ----------
+        size : int
+            Number of components.
+        n_features : int
+            Number of columns of the data.
+        rng : numpy.random.Generator
+            Where all randomness comes from.
+        """
 
     @abstractmethod
     def sample_data(self, theta: Floats, rng: np.random.Generator) -> Floats:
-        """(len(theta), n_features): x_i ~ F(theta_i)."""
+        """(len(theta), n_features): x_i ~ F(theta_i).
+
+        Parameters
+        ----------
+        theta : (n, p) array
+            The parameters of every row's component.
+        rng : numpy.random.Generator
+            Where all randomness comes from.
+        """
 
     def at(self, shared: Floats) -> "Likelihood":
-        """The likelihood with the shared numbers (q,) put in."""
+        """A copy of the likelihood that holds the shared numbers (q,)."""
         return self
 
     def sample_shared(self, n_features: int, rng: np.random.Generator) -> Floats:

@@ -1,9 +1,8 @@
 """How fine a table of n rows can be resolved: the least variance of a component's columns.
 
-In many columns a mixture of Gaussians falls apart: rows that are a little alike are told from all
-others with certainty, and nearly every row ends with a component of its own (Chandra, Canale and
-Dunson, 2023). What n rows cannot show need not be modelled. Three bounds, none of which looks at
-more than the table itself:
+In many columns a mixture of Gaussians falls apart: small differences between rows become certain
+evidence, and nearly every row ends with a component of its own (Chandra, Canale and Dunson, 2023).
+What n rows cannot show need not be modelled. Three bounds, each computed from the table alone:
 
 - Rounding. Numbers recorded in steps have a variance of step^2 / 12 at least.
 - Words. n components can tell log n nats about a row. By the theory of rates and distortions, a
@@ -16,15 +15,18 @@ more than the table itself:
 import numpy as np
 
 from bhmc._validation.parameters import check_vector
-from bhmc.likelihoods._protocol import Floats
 from bhmc.likelihoods._units import InUnits
+from bhmc.likelihoods.blocks import Floats
 
 # So many rows, evenly spaced, stand for all.
 _MOST_ROWS = 1500
 
 
 def least_variance(X: Floats, units: InUnits) -> float | Floats:
-    """A number, or with diagonal covariance (d,): the least variance, in units of scale squared."""
+    """A number, or with diagonal covariance (d,): the least variance, in units of scale squared.
+
+    X must hold all rows.
+    """
     location, scale = units.checked(X.shape[1])
     rows = (X[:: -(-len(X) // _MOST_ROWS)] - location) / scale
     rounding = np.array([_smallest_gap(column) for column in rows.T]) ** 2 / 12

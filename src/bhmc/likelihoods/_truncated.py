@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bhmc.likelihoods._protocol import Floats
+from bhmc.likelihoods.blocks import Floats
 
 # With the bound fewer standard deviations than this beyond the mean, one plain draw in fifteen or
 # more is kept; with more, one in two of those made at the bound.

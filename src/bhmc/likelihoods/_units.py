@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bhmc._validation.parameters import check_choice, check_positive_vector, check_vector
-from bhmc.likelihoods._protocol import Floats, Likelihood, column_scales, common_deviation
+from bhmc.likelihoods._protocol import Likelihood
+from bhmc.likelihoods._scales import column_scales, common_deviation
+from bhmc.likelihoods.blocks import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +26,8 @@ class InUnits(Likelihood):
     def scaled_to(cls, X: Floats, **settings) -> Self:
         """The family in the units of X: its column means and standard deviations.
 
-        Spherical: the root mean square of the deviations of the columns that vary.
+        Spherical: the root mean square of the deviations of the columns that vary. X must hold all
+        rows.
         """
         mean, deviation = column_scales(X)
         if settings.get("covariance") == "spherical":
@@ -44,18 +47,18 @@ class InUnits(Likelihood):
 
 
 class Learning(Likelihood):
-    """A likelihood that simulates nothing before its shared numbers are put in."""
+    """A likelihood whose shared numbers are learned: it simulates only once they are known."""
 
     def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
-        """Refused: the shared numbers must be put in first."""
+        """Refused: the shared numbers must be known."""
         raise self._unsettled()
 
     def sample_data(self, theta: Floats, rng: np.random.Generator) -> Floats:
-        """Refused: the shared numbers must be put in first."""
+        """Refused: the shared numbers must be known."""
         raise self._unsettled()
 
     def _unsettled(self) -> TypeError:
         return TypeError(
-            f"{type(self).__name__} samples nothing before its shared numbers are put in by "
-            "at(shared)."
+            f"{type(self).__name__} samples only once its shared numbers are known: call "
+            "at(shared) first."
         )

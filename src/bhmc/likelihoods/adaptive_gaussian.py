@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincc, gammainccinv, gammaln
 
-from bhmc.likelihoods._protocol import Floats, Likelihood, slices
+from bhmc.likelihoods._protocol import Likelihood
 from bhmc.likelihoods._resolution import checked_least, least_variance
-from bhmc.likelihoods._slice import slice_draw
+from bhmc.likelihoods._summary import ColumnSummary
 from bhmc.likelihoods._truncated import gamma_above
 from bhmc.likelihoods._units import Learning
+from bhmc.likelihoods.blocks import Floats, slices
 from bhmc.likelihoods.free_gaussian import FreeGaussian, FreeGaussianFamily
+from bhmc.likelihoods.slice_sampler import slice_draw
 
 # Priors of what is learned, in units of the columns' standard deviations: Gamma(shape, rate).
 _TYPICAL = 1.0, 2.0
@@ -69,17 +71,17 @@ class AdaptiveGaussian(Learning):
 
     @classmethod
     def scaled_to(cls, X: Floats, **settings) -> "AdaptiveGaussian":
-        """The family in the units of X, no finer than its rows can show."""
+        """The family in the units of X, no finer than its rows can show. X must hold all rows."""
         free = FreeGaussian.scaled_to(X, **settings)
         least = least_variance(X, free)
         return cls(location=free.location, scale=free.scale, least_variance=least, **settings)
 
-    def prepare(self, X: Floats) -> "AdaptiveGaussianFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "AdaptiveGaussianFamily":
         """The family bound to X."""
-        return AdaptiveGaussianFamily(self, X)
+        return AdaptiveGaussianFamily(self, X, summary)
 
     def at(self, shared: Floats) -> "SettledGaussian":
-        """The same with these numbers as known ones."""
+        """The likelihood with these shared numbers known."""
         return SettledGaussian(self.covariance, *split(shared, self.covariance))
 
     def sample_shared(self, n_features: int, rng: np.random.Generator) -> Floats:
@@ -121,9 +123,9 @@ class SettledGaussian(Likelihood):
     strength: Floats
     shape: float
 
-    def prepare(self, X: Floats):
-        """Refused: this simulates only."""
-        raise TypeError("AdaptiveGaussian with its numbers put in simulates only.")
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None):
+        """Refused: this class simulates data and cannot be fitted."""
+        raise TypeError("SettledGaussian simulates data and cannot be fitted.")
 
     def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
         """v ~ InverseGamma(shape, shape typical), m ~ N(mu0, v / strength)."""
@@ -150,13 +152,15 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
     _strength: Floats
     _shape: float
 
-    def __init__(self, likelihood: AdaptiveGaussian, X: Floats):
-        super().__init__(likelihood.free, X)
+    def __init__(
+        self, likelihood: AdaptiveGaussian, X: Floats, summary: ColumnSummary | None = None
+    ):
+        super().__init__(likelihood.free, X, summary)
         self._least = likelihood.least_typical(self._d)
         self.n_shared = self._d + 2 * self._each + 1
 
     def at(self, shared: Floats) -> Self:
-        """The same with (mu0, typical, strength, shape) put in."""
+        """A copy that holds (mu0, typical, strength, shape)."""
         family = copy.copy(self)
         mu0, typical, strength, family._shape = split(shared, self._prior.covariance)
         family._m0 = (mu0 - self._location) / self._scale
@@ -165,7 +169,7 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
         return family
 
     def start_shared(self) -> Floats:
-        """mu0 at the location, a fifth of the variance within components, middling elsewhere."""
+        """mu0 at the location, a fifth of the variance within components, and so on: `_START`."""
         typical = np.maximum(_START["typical"], self._least) * self._scale[: self._each] ** 2
         strength = np.full(self._each, _START["strength"])
         return np.concatenate([self._location, typical, strength, [_START["shape"]]])

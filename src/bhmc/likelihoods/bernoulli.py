@@ -13,7 +13,9 @@ from bhmc.likelihoods._discrete import (
     check_shapes,
     draw_log_gamma,
 )
-from bhmc.likelihoods._protocol import Floats, Likelihood, slices
+from bhmc.likelihoods._protocol import Likelihood
+from bhmc.likelihoods._summary import ColumnSummary
+from bhmc.likelihoods.blocks import Floats, by_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,15 +41,15 @@ class Bernoulli(Likelihood):
         """The family with its prior at the columns' own frequencies: a + b = 2, as if flat.
 
         A flat prior expects ones and zeros alike, which makes a new component costly wherever ones
-        are rare.
+        are rare. X must hold all rows.
         """
         ones, seen = np.nansum(X, axis=0), (~np.isnan(X)).sum(axis=0)
         share = (ones + 0.5) / (seen + 1)
         return cls(a=2 * share, b=2 * (1 - share))
 
-    def prepare(self, X: Floats) -> "BernoulliFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "BernoulliFamily":
         """The family bound to X."""
-        return BernoulliFamily(self, X)
+        return BernoulliFamily(self, X, summary)
 
     def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
         """theta = log G - log G', G ~ Gamma(a), G' ~ Gamma(b): p = G / (G + G') ~ Beta(a, b)."""
@@ -71,11 +73,11 @@ class Bernoulli(Likelihood):
 class BernoulliFamily(ColumnFamily):
     """The conditionals of `Bernoulli` for given data: slope theta, level log(1 - p), h(x) = 0."""
 
-    def __init__(self, likelihood: Bernoulli, X: Floats):
+    def __init__(self, likelihood: Bernoulli, X: Floats, summary: ColumnSummary | None = None):
         # Entries first: settings that were taken from wrong ones are wrong for that reason.
         check_entries(X, _is_bit, "the Bernoulli family needs 0 or 1")
         self._a, self._b = likelihood.checked(X.shape[1])
-        super().__init__(X)
+        super().__init__(X, summary)
 
     def check_precision(self, dtype: str) -> None:
         """Refuse float32 where logits (about 1 / a or 1 / b in size) add up to too much."""
@@ -93,7 +95,7 @@ class BernoulliFamily(ColumnFamily):
     def log_new(self) -> Floats:
         """log f*(x): f is linear in every p_d, so f* is f at their means a_d / (a_d + b_d)."""
         eta = self.natural(np.log(self._a / self._b)[None, :])[0]
-        return np.concatenate([self.statistics(rows) @ eta for rows in slices(self.n_rows)])
+        return by_rows(self.n_rows, lambda rows: self.statistics(rows) @ eta)
 
     def log_prior(self, theta: Floats) -> Floats:
         """log of the density of the logits: sum_d [ a log p + b log(1 - p) - log B(a, b) ].

@@ -14,7 +14,9 @@ from bhmc.likelihoods._discrete import (
     draw_log_dirichlet,
     sample_log_dirichlet,
 )
-from bhmc.likelihoods._protocol import LARGEST_COPY, Family, Floats, Likelihood, slices
+from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
+from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
+from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows
 
 # A code beyond this is surely a number of some other kind; and every category costs memory.
 _LARGEST_CODE = 65535
@@ -42,14 +44,17 @@ class Categorical(Likelihood):
     allows_missing = True
 
     def counted(self, X: Floats) -> "Categorical":
-        """The same with `n_categories` put in: one more than the largest code in X."""
+        """A copy whose `n_categories` is one more than the largest code in X.
+
+        X must hold all rows.
+        """
         if self.n_categories is not None:
             return self
-        return replace(self, n_categories=_largest_codes(X) + 1)
+        return replace(self, n_categories=_largest_codes(ColumnSummary.of(X)) + 1)
 
-    def prepare(self, X: Floats) -> "CategoricalFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "CategoricalFamily":
         """The family bound to X."""
-        return CategoricalFamily(self, X)
+        return CategoricalFamily(self, X, summary)
 
     def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
         """theta = (log p_1, ..., log p_d), p_d ~ Dir(concentration_d, ...)."""
@@ -62,7 +67,7 @@ class Categorical(Likelihood):
         widths = self._given(self._n_features(theta.shape[1]))
         if theta.shape[1] != widths.sum():
             raise ValueError(
-                f"theta has {theta.shape[1]} numbers a component, and n_categories asks for "
+                f"theta has {theta.shape[1]} numbers a component, but n_categories needs "
                 f"{widths.sum()}."
             )
         X = np.empty((len(theta), len(widths)))
@@ -92,7 +97,7 @@ class Categorical(Likelihood):
         widths = self.checked(n_features)
         if widths is None:
             raise ValueError(
-                "n_categories must be given where data are simulated: there are none to count in."
+                "n_categories must be given to simulate data, because there are no codes to count."
             )
         return widths
 
@@ -104,14 +109,14 @@ class Categorical(Likelihood):
         return np.size(given) if np.ndim(given) else n_parameters // max(1, int(np.asarray(given)))
 
 
-class CategoricalFamily(Family):
+class CategoricalFamily(ConjugateFamily):
     """The conditionals of `Categorical` for given data.
 
     t(x) holds for every column a block of zeros with a 1 in the place of its code, zeros alone
     where it is missing; and the final 1. eta(theta) = (theta, 0) and h(x) = 0.
     """
 
-    def __init__(self, likelihood: Categorical, X: Floats):
+    def __init__(self, likelihood: Categorical, X: Floats, summary: ColumnSummary | None = None):
         self.n_rows, d = X.shape
         check_entries(
             X, _is_code, f"the Categorical family needs whole numbers from 0 to {_LARGEST_CODE}"
@@ -119,7 +124,7 @@ class CategoricalFamily(Family):
         concentration = check_shapes(likelihood.concentration, d, "concentration")
         widths = likelihood.checked(d)
         if widths is None:
-            widths = _largest_codes(X) + 1
+            widths = _largest_codes(summary_of_all(X, summary)) + 1
         else:
             check_entries(X, lambda x: ~(x >= widths), "codes must be below n_categories")
         self._widths, self._starts = widths, np.cumsum(widths) - widths
@@ -167,7 +172,7 @@ class CategoricalFamily(Family):
     def log_new(self) -> Floats:
         """log f*(x) = -sum_d o_d log k_d: the prior mean of p_d is 1 / k_d for each category."""
         eta = np.append(np.repeat(-np.log(self._widths), self._widths), 0.0)
-        return np.concatenate([self.statistics(rows) @ eta for rows in slices(self.n_rows)])
+        return by_rows(self.n_rows, lambda rows: self.statistics(rows) @ eta)
 
     def log_prior(self, theta: Floats) -> Floats:
         """sum_d log Dir(p_d; concentration_d, ...), with p_d = exp(theta_d).
@@ -188,10 +193,7 @@ def _is_code(x: Floats) -> NDArray[np.bool_]:
     return ((x >= 0) & (x <= _LARGEST_CODE) & (x == np.floor(x))) | np.isnan(x)
 
 
-def _largest_codes(X: Floats) -> NDArray[np.int64]:
+def _largest_codes(summary: ColumnSummary) -> NDArray[np.int64]:
     """(d,): the largest code of every column; 0 where nothing is observed."""
-    largest = np.zeros(X.shape[1])
-    for rows in slices(len(X)):
-        largest = np.fmax(largest, np.fmax.reduce(X[rows], axis=0))
     # A larger number is no code, and is refused as such.
-    return np.minimum(largest, _LARGEST_CODE).astype(np.int64)
+    return np.clip(np.nan_to_num(summary.largest), 0, _LARGEST_CODE).astype(np.int64)

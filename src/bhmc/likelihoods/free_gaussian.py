@@ -8,23 +8,19 @@ from scipy import stats
 from scipy.special import gammaln
 
 from bhmc._validation.parameters import check_positive
-from bhmc.likelihoods._protocol import (
-    LARGEST_COPY,
-    Family,
-    Floats,
-    has_missing,
-    observed_points,
-    slices,
-)
+from bhmc.likelihoods._missing import observed_points
+from bhmc.likelihoods._protocol import ConjugateFamily
+from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods._units import InUnits
+from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, slices
 
-# A scaled value beyond this dwarfs others: taking its square out of a sum costs digits.
-_DWARFS = 1e3
+# The square of a scaled value beyond this costs a sum digits when it is subtracted again.
+_VERY_LARGE = 1e3
 
 # Beyond this, a variance that holds the square of a scaled value may overflow.
 _LARGEST_SCALED = 1e100
 
-# With a smaller shape an inverse-gamma variance may be beyond a double.
+# With a smaller shape an inverse-gamma variance may overflow a double.
 _SMALLEST_SHAPE = 0.1
 
 
@@ -61,9 +57,9 @@ class FreeGaussian(InUnits):
     noise: float = 0.2
     strength: float = 0.2
 
-    def prepare(self, X: Floats) -> "FreeGaussianFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "FreeGaussianFamily":
         """The family bound to X."""
-        return FreeGaussianFamily(self, X)
+        return FreeGaussianFamily(self, X, summary)
 
     def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
         """v ~ InverseGamma(shape, noise), m ~ N(0, v / strength), (size, d + d or d + 1)."""
@@ -86,13 +82,13 @@ class FreeGaussian(InUnits):
             check_positive(getattr(self, name), name)
         if self.shape < _SMALLEST_SHAPE:
             raise ValueError(
-                f"shape must be at least {_SMALLEST_SHAPE}, for with less a variance may be beyond "
-                f"a double, got {self.shape!r}."
+                f"shape must be at least {_SMALLEST_SHAPE}, because variances overflow double "
+                f"precision with less, got {self.shape!r}."
             )
         return super().checked(n_features)
 
 
-class FreeGaussianFamily(Family):
+class FreeGaussianFamily(ConjugateFamily):
     """The conditionals of `FreeGaussian` for given data.
 
     With o_d = 1 where entry d is observed, t(x) = (o y, o y^2, 1), or (o y, o y^2, o, 1) where some
@@ -102,28 +98,28 @@ class FreeGaussianFamily(Family):
                                       - m_d^2 / (2 v_d) - log(v_d) / 2 ] + h(x),
         h(x) = -sum_d o_d [ log(2 pi) / 2 + log scale_d ].
 
-    The terms cancel where a component is narrow and far from location. But strength ties its mean
-    to its variance: given n rows, m^2 / v is of the order of n / strength at most, and no more
+    The terms cancel where a component is narrow and far from location. But strength ties the mean
+    to the variance: given n rows, m^2 / v is of the order of n / strength at most, and no more
     digits than this number has are lost.
     """
 
-    def __init__(self, likelihood: FreeGaussian, X: Floats):
+    def __init__(self, likelihood: FreeGaussian, X: Floats, summary: ColumnSummary | None = None):
         self.n_rows, self._d = X.shape
         self._prior = likelihood
         self._location, self._scale = likelihood.checked(self._d)
         self._spherical = likelihood.covariance == "spherical"
-        self._missing = has_missing(X)
+        self._missing = summary_of_all(X, summary).has_missing
         self._each = 1 if self._spherical else self._d
         self.n_parameters = self._d + self._each
         self.n_statistics = self._d + self._each + self._d * self._missing + 1
         self._X, self._kept = X, None
-        widest = max(self._widest(rows) for rows in slices(self.n_rows))
+        widest = max((self._widest(rows) for rows in slices(self.n_rows)), default=0.0)
         if not widest < _LARGEST_SCALED:
             raise ValueError(
                 "X is too far from location in units of scale: a scaled value is beyond "
                 f"{_LARGEST_SCALED:g}."
             )
-        self.subtracts_well = bool(widest < _DWARFS)
+        self.subtracts_well = bool(widest < _VERY_LARGE)
         if self.n_rows * self.n_statistics * X.itemsize <= LARGEST_COPY:
             self._kept, self._X = self.statistics(slice(0, self.n_rows)), None
 
@@ -167,9 +163,7 @@ class FreeGaussianFamily(Family):
     def log_base(self) -> Floats:
         """-sum_d o_d [ log(2 pi) / 2 + log scale_d ]."""
         each = -0.5 * np.log(2 * np.pi) - np.log(self._scale)
-        return np.concatenate(
-            [self._counts(self.statistics(rows)) @ each for rows in slices(self.n_rows)]
-        )
+        return by_rows(self.n_rows, lambda rows: self._counts(self.statistics(rows)) @ each)
 
     def log_new(self) -> Floats:
         """log f*(x) - h(x): y_d ~ Student t with 2 shape degrees of freedom, location 0 and squared
@@ -182,14 +176,15 @@ class FreeGaussianFamily(Family):
         """
         shape, d = self._prior.shape, self._d
         w = self._prior.noise * (1 + 1 / self._prior.strength)
-        log_new = np.empty(self.n_rows)
-        for rows in slices(self.n_rows):
+
+        def of_slice(rows: slice) -> Floats:
             t = self.statistics(rows)
             half = self._pooled(self._counts(t)) / 2
             fall = (shape + half) * np.log1p(t[:, d : d + self._each] / (2 * w))
             each = gammaln(shape + half) - gammaln(shape) - half * np.log(w) - fall
-            log_new[rows] = each.sum(axis=1)
-        return log_new
+            return each.sum(axis=1)
+
+        return by_rows(self.n_rows, of_slice)
 
     def log_prior(self, theta: Floats) -> Floats:
         """Log density of (means, log variances) as theta holds them: v ~ IG(shape, noise) and

@@ -9,33 +9,29 @@ from scipy.linalg import blas
 from scipy.special import gammaln, multigammaln
 
 from bhmc._validation.parameters import check_covariance, check_positive, check_vector
-from bhmc.likelihoods._protocol import (
-    LARGEST_COPY,
-    Family,
-    Floats,
-    Likelihood,
-    column_scales,
-    has_missing,
-    slices,
-)
+from bhmc.likelihoods._missing import has_missing
+from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
+from bhmc.likelihoods._scales import column_scales
+from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
+from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, slices
 
 # What `scaled_to` adds to the diagonal of a correlation matrix with a smaller eigenvalue than this.
 _RIDGE = 1e-6
 
-# nu must be so much above d - 1, or a draw of Sigma may be beyond a double.
+# nu must be so much above d - 1, or a draw of Sigma may overflow a double.
 _LEAST_FREEDOM = 0.2
 
-# A row farther from mu0 than this, in units of sigma0, dwarfs others: taking its squares out of a
-# sum costs digits.
-_DWARFS = 1e3
+# The squares of a row farther from mu0 than this, in units of sigma0, cost a sum digits when they
+# are subtracted again.
+_VERY_FAR = 1e3
 
 # Sums of squares so large have rounding errors of about 0.01, where sigma0 itself counts as 1. (The
 # error of a sum of n numbers grows as their sum times sqrt(n).)
 _LARGEST_SQUARES = 1e14
 
 _NO_GAPS = (
-    "X has missing values, and FullGaussian cannot skip them, for a full covariance ties all "
-    "entries of a row together: use FreeGaussian or SharedGaussian, which can."
+    "X has missing values, and FullGaussian cannot skip them, because a full covariance ties "
+    "all entries of a row together: use FreeGaussian or SharedGaussian, which can."
 )
 
 
@@ -72,7 +68,7 @@ class FullGaussian(Likelihood):
         """The family in the units of X: mu0 its mean and sigma0 its covariance.
 
         A constant column counts as having variance 1. Where columns are collinear, or nearly, 1e-6
-        of each variance is added to it.
+        of each variance is added to it. X must hold all rows.
         """
         if has_missing(X):
             raise ValueError(_NO_GAPS)
@@ -86,9 +82,9 @@ class FullGaussian(Likelihood):
             correlation += _RIDGE * np.eye(len(mean))
         return cls(mu0=mean, sigma0=correlation * deviation * deviation[:, None], **settings)
 
-    def prepare(self, X: Floats) -> "FullGaussianFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "FullGaussianFamily":
         """The family bound to X."""
-        return FullGaussianFamily(self, X)
+        return FullGaussianFamily(self, X, summary)
 
     def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
         """Sigma ~ InverseWishart(sigma0, nu), mean ~ N(mu0, Sigma / lam); by SciPy."""
@@ -124,7 +120,7 @@ class FullGaussian(Likelihood):
         return nu, mu0, np.diag(sigma0) if sigma0.ndim == 1 else sigma0
 
 
-class FullGaussianFamily(Family):
+class FullGaussianFamily(ConjugateFamily):
     """The conditionals of `FullGaussian` for given data.
 
     In the coordinates y = L^-1 (x - mu0), with sigma0 = L L', the prior is that of mu0 = 0 and
@@ -134,14 +130,15 @@ class FullGaussianFamily(Family):
         log f(x; theta) = (P m, -P_ij (halved where i = j), log|P| / 2 - m' P m / 2) . t(x) + h(x),
         h(x) = -d log(2 pi) / 2 - log|L|.
 
-    The terms cancel where a component is narrow and far from mu0. But lam ties its mean to its
+    The terms cancel where a component is narrow and far from mu0. But lam ties the mean to the
     covariance: given n rows, m' P m is of the order of (nu + n) / lam at most, and no more digits
     than this number has are lost.
     """
 
-    def __init__(self, likelihood: FullGaussian, X: Floats):
+    def __init__(self, likelihood: FullGaussian, X: Floats, summary: ColumnSummary | None = None):
         self.n_rows, self._d = X.shape
-        if has_missing(X):
+        summary = summary_of_all(X, summary)
+        if summary.has_missing:
             raise ValueError(_NO_GAPS)
         self._nu, self._mu0, sigma0 = likelihood.checked(self._d)
         self._lam = likelihood.lam
@@ -152,12 +149,12 @@ class FullGaussianFamily(Family):
         self.n_statistics = self.n_parameters + 1
         self._X, self._kept = X, None
         squares = self._squares()
-        if not squares.sum() * np.sqrt(self.n_rows) < _LARGEST_SQUARES:
+        if not squares.sum() * np.sqrt(summary.n_rows) < _LARGEST_SQUARES:
             raise ValueError(
                 "X is too far from mu0 in units of sigma0 for a double to hold sums of squares: "
                 "FullGaussian.scaled_to(X) takes both from the data."
             )
-        self.subtracts_well = bool(squares.max() < _DWARFS**2)
+        self.subtracts_well = bool(squares.max(initial=0.0) < _VERY_FAR**2)
         if self.n_rows * self.n_statistics * X.itemsize <= LARGEST_COPY:
             self._kept, self._X = self.statistics(slice(0, self.n_rows)), None
 
@@ -307,11 +304,12 @@ class FullGaussianFamily(Family):
 
     def _squares(self) -> Floats:
         """(n,): |y|^2."""
-        squares = np.empty(self.n_rows)
-        for rows in slices(self.n_rows):
+
+        def of_slice(rows: slice) -> Floats:
             y = self._white(rows)
-            squares[rows] = np.einsum("nd,nd->n", y, y)
-        return squares
+            return np.einsum("nd,nd->n", y, y)
+
+        return by_rows(self.n_rows, of_slice)
 
 
 def _over(left: NDArray, triangle: NDArray, transposed: bool = False) -> Floats:

@@ -7,7 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from bhmc._validation.parameters import check_covariance, check_vector
-from bhmc.likelihoods._protocol import LARGEST_COPY, Family, Floats, Likelihood, slices
+from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
+from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
+from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, slices
 from bhmc.likelihoods.learned_noise import LearnedNoiseFamily
 from bhmc.priors import Prior
 
@@ -24,9 +26,6 @@ _FAR = 1e8
 # A float32 log likelihood of a row so many noise standard deviations from the centre is off by
 # about the square of this times 6e-8.
 _WIDEST_FLOAT32 = 100.0
-
-# Rows whose median is the centre. (All of them would cost more, and change little.)
-_ROWS_FOR_CENTRE = 1024
 
 # Share of a column's variance taken to lie within components, where the user does not say: that of
 # two equal groups whose means are four standard deviations apart, 1 / (1 + 4).
@@ -60,21 +59,25 @@ class Gaussian(Likelihood):
 
         A fifth of each column's variance is taken to lie within components (sigma2), as in two
         equal groups four standard deviations apart. A constant column counts as having variance 1.
+        X must hold all rows.
         """
-        # Centred first: the variance of large equal numbers would be rounding error.
+        # Centred first, because the variance of large equal numbers would be rounding error.
         shift = sum((X[rows] - X[0]).sum(axis=0) for rows in slices(len(X))) / len(X)
         mean = X[0] + shift
         squares = sum((((X[rows] - X[0]) - shift) ** 2).sum(axis=0) for rows in slices(len(X)))
         spread = np.where(squares > 0, squares / len(X), 1.0)
         return cls(sigma2=_NOISE_SHARE * spread, mu0=mean, sigma0=spread)
 
-    def prepare(self, X: Floats) -> "GaussianFamily | LearnedNoiseFamily":
+    def prepare(
+        self, X: Floats, summary: ColumnSummary | None = None
+    ) -> "GaussianFamily | LearnedNoiseFamily":
         """The family bound to X."""
         learned = isinstance(self.sigma2, Prior)
-        return LearnedNoiseFamily(self, X) if learned else GaussianFamily(self, X)
+        bound = LearnedNoiseFamily if learned else GaussianFamily
+        return bound(self, X, summary)
 
     def at(self, shared: Floats) -> "Gaussian":
-        """The likelihood with the learned sigma2 put in, where it is learned."""
+        """A copy with this sigma2, where sigma2 is learned."""
         if not isinstance(self.sigma2, Prior):
             return self
         return replace(self, sigma2=float(shared[0]))
@@ -94,12 +97,12 @@ class Gaussian(Likelihood):
     def sample_data(self, theta: Floats, rng: np.random.Generator) -> Floats:
         """x_i ~ N(theta_i, Sigma), (len(theta), d)."""
         if isinstance(self.sigma2, Prior):
-            raise TypeError("Gaussian samples no data before its sigma2 is put in: at().")
+            raise TypeError("Gaussian samples data only once its sigma2 is known: call at(shared).")
         sigma = check_covariance(self.sigma2, theta.shape[1], "sigma2")
         return theta + _noise(sigma, len(theta), rng)
 
 
-class GaussianFamily(Family):
+class GaussianFamily(ConjugateFamily):
     """The conditionals of `Gaussian` for given data.
 
     A diagonalises both covariances: A Sigma A' = I and A Sigma0 A' = diag(d). In the coordinates
@@ -108,11 +111,11 @@ class GaussianFamily(Family):
 
         log f(x; theta) = (m, -|m|^2 / 2) . (y, 1) + h(x),  h(x) = -|y|^2 / 2 + constant.
 
-    The centre c is near the middle of the data, for far from the origin y . m - |m|^2 / 2 cancels.
+    The centre c is near the middle of the data, because y . m - |m|^2 / 2 cancels far from it.
     A row that is far from everything is taken by differences instead, with h(x) = constant.
     """
 
-    def __init__(self, likelihood: Gaussian, X: Floats):
+    def __init__(self, likelihood: Gaussian, X: Floats, summary: ColumnSummary | None = None):
         self.n_rows, n_features = X.shape
         self.n_parameters, self.n_statistics = n_features, n_features + 1
         mu0 = check_vector(likelihood.mu0, n_features, "mu0")
@@ -124,17 +127,17 @@ class GaussianFamily(Family):
         if not (
             _SMALLEST_RATIO < self._prior_variance.min() <= self._prior_variance.max() < np.inf
         ):
-            raise ValueError("sigma0 and sigma2 are too far apart: their ratio is beyond a double.")
+            raise ValueError(
+                "sigma0 and sigma2 are too far apart: their ratio overflows double precision."
+            )
         self._prior_precision = 1 / self._prior_variance
         self._constant = -0.5 * (n_features * np.log(2 * np.pi) + self._axes.log_det_sigma)
-        self._centre = np.median(X[:: max(1, len(X) // _ROWS_FOR_CENTRE)], axis=0)
+        self._centre = summary_of_all(X, summary).centre()
         self._prior_mean = self._axes.enter(mu0 - self._centre)
         self._prior_pull = self._prior_precision * self._prior_mean
         self._X, self._kept = X, None
-        self._squares = np.concatenate(
-            [_squares(self.statistics(rows)[:, :-1]) for rows in slices(self.n_rows)]
-        )
-        if not max(self._squares.max(), _squares(self._prior_mean)) < _LARGEST_SCALED**2:
+        self._squares = by_rows(self.n_rows, lambda rows: _squares(self.statistics(rows)[:, :-1]))
+        if not max(self._squares.max(initial=0.0), _squares(self._prior_mean)) < _LARGEST_SCALED**2:
             raise ValueError(
                 "X is too far from mu0 in units of sigma2: a scaled value is beyond 1e150."
             )
@@ -146,7 +149,7 @@ class GaussianFamily(Family):
 
     def check_precision(self, dtype: str) -> None:
         """Refuse float32 for data so wide that log likelihoods would be off by 1e-3 and more."""
-        widest = np.sqrt(self._squares.max())
+        widest = np.sqrt(self._squares.max(initial=0.0))
         if dtype == "float32" and widest > _WIDEST_FLOAT32:
             raise ValueError(
                 f"precision='float32' needs data within {_WIDEST_FLOAT32:g} noise standard "
@@ -190,10 +193,12 @@ class GaussianFamily(Family):
     def log_new(self) -> Floats:
         """log f*(x) - h(x): y ~ N(m0, 1 + d) entry by entry."""
         variance = 1 + self._prior_variance
-        log_new = np.empty(self.n_rows)
-        for rows in slices(self.n_rows):
+
+        def of_slice(rows: slice) -> Floats:
             y = self.statistics(rows)[:, :-1]
-            log_new[rows] = -0.5 * ((y - self._prior_mean) ** 2 / variance).sum(axis=1)
+            return -0.5 * ((y - self._prior_mean) ** 2 / variance).sum(axis=1)
+
+        log_new = by_rows(self.n_rows, of_slice)
         near = np.ones(self.n_rows, dtype=bool)
         near[self._far] = False
         log_new += 0.5 * np.where(near, self._squares, 0.0)

@@ -8,15 +8,11 @@ import numpy as np
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv
 
 from bhmc._validation.parameters import check_covariance, check_vector
-from bhmc.likelihoods._protocol import (
-    LARGEST_COPY,
-    Family,
-    Floats,
-    column_scales,
-    common_deviation,
-    slices,
-)
-from bhmc.likelihoods._slice import slice_draw
+from bhmc.likelihoods._protocol import ConjugateFamily
+from bhmc.likelihoods._scales import column_scales, common_deviation
+from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
+from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows
+from bhmc.likelihoods.slice_sampler import slice_draw
 from bhmc.priors import InverseGamma, Prior, Uniform
 
 if TYPE_CHECKING:
@@ -29,19 +25,20 @@ _START_SHARE = 0.2
 # variance, where digits begin to run out.
 _SMALLEST_SHARE = 1e-10
 
-# A row so many standard deviations from the middle dwarfs the others: taking it out of a sum by
-# subtraction costs digits.
-_DWARFS = 1e6
+# A row more standard deviations from the middle than this costs a sum digits when it is subtracted
+# again.
+_VERY_FAR = 1e6
 
 # Probabilities below this are not asked of the distribution function.
 _LEAST_PROBABILITY = 1e-150
 
 
-class LearnedNoiseFamily(Family):
+class LearnedNoiseFamily(ConjugateFamily):
     """`Gaussian` with a prior of sigma2, bound to data; shared = (sigma2,).
 
-    In the coordinates y = Q' (x - c), where Sigma0 = Q diag(w) Q' and c is the data's mean, and
-    with v = sigma2, every entry is on its own: y ~ N(m, v), m ~ N(m0, w). With t(x) = (y, 1):
+    In the coordinates y = Q' (x - c), where Sigma0 = Q diag(w) Q' and c is the mean of a sample of
+    the rows, and with v = sigma2, every entry is on its own: y ~ N(m, v), m ~ N(m0, w). With
+    t(x) = (y, 1):
 
         log f(x; theta) = (m / v, -|m|^2 / (2 v)) . (y, 1) + h(x),
         h(x) = -|y|^2 / (2 v) - d log(2 pi v) / 2.
@@ -52,28 +49,40 @@ class LearnedNoiseFamily(Family):
     # Put in by `at`: sigma2.
     _v: float
 
-    def __init__(self, likelihood: "Gaussian", X: Floats):
+    def __init__(self, likelihood: "Gaussian", X: Floats, summary: ColumnSummary | None = None):
         assert isinstance(likelihood.sigma2, Prior), "a number is for GaussianFamily"
         self.n_rows, self._d = X.shape
         self.n_parameters, self.n_statistics = self._d, self._d + 1
         self._prior = likelihood.sigma2
         sigma0 = check_covariance(likelihood.sigma0, self._d, "sigma0")
         self._w, self._turn = (sigma0, None) if sigma0.ndim == 1 else np.linalg.eigh(sigma0)
-        self._centre = column_scales(X)[0]
+        summary = summary_of_all(X, summary)
+        self._n_all = summary.n_rows
+        self._centre = column_scales(summary.sample)[0]
         self._m0 = self._enter(check_vector(likelihood.mu0, self._d, "mu0"))
-        variance = common_deviation(X) ** 2
+        variance = _deviation(summary) ** 2
         self._start, self._least = _START_SHARE * variance, _SMALLEST_SHARE * variance
         self._X, self._kept = X, None
-        parts = [self.statistics(rows)[:, :-1] for rows in slices(self.n_rows)]
-        self._squares = np.concatenate([np.einsum("nd,nd->n", y, y) for y in parts])
-        self.subtracts_well = bool(self._squares.max() < _DWARFS**2 * variance)
+        self._squares = by_rows(self.n_rows, self._squares_of)
+        self._sum_squares = self._squares.sum()
+        self.subtracts_well = bool(self._squares.max(initial=0.0) < _VERY_FAR**2 * variance)
         if X.nbytes <= LARGEST_COPY:
             self._kept, self._X = self.statistics(slice(0, self.n_rows)), None
 
     def at(self, shared: Floats) -> Self:
-        """The same with sigma2 put in."""
+        """A copy that holds sigma2."""
         family = copy.copy(self)
         family._v = float(shared[0])
+        return family
+
+    def shared_sums(self) -> Floats:
+        """(sum_n |y|^2,)."""
+        return np.array([self._sum_squares])
+
+    def with_shared_sums(self, sums: Floats) -> Self:
+        """A copy that draws sigma2 from this sum over all rows."""
+        family = copy.copy(self)
+        family._sum_squares = sums[0]
         return family
 
     def start_shared(self) -> Floats:
@@ -84,9 +93,9 @@ class LearnedNoiseFamily(Family):
     def draw_shared(self, theta: Floats, sums: Floats, rng: np.random.Generator) -> Floats:
         """sigma2 ~ prior(s) s^(-N D / 2) exp(-SS / (2 s)), SS = sum_n |x_n - theta_c_n|^2."""
         m = self._enter(theta)
-        squares = (m * (m * sums[:, -1:] - 2 * sums[:, :-1])).sum() + self._squares.sum()
-        squares = max(float(squares), self.n_rows * self._d * self._least)  # rounding
-        count = self.n_rows * self._d
+        squares = (m * (m * sums[:, -1:] - 2 * sums[:, :-1])).sum() + self._sum_squares
+        count = self._n_all * self._d
+        squares = max(float(squares), count * self._least)  # rounding
         return np.array([draw_noise(self._prior, count, squares, self._least, self._v, rng)])
 
     def log_prior_shared(self) -> float:
@@ -119,11 +128,17 @@ class LearnedNoiseFamily(Family):
 
     def log_new(self) -> Floats:
         """log f*(x) - h(x): y_d ~ N(m0_d, v + w_d) entry by entry."""
-        wide, log_new = self._v + self._w, np.empty(self.n_rows)
-        for rows in slices(self.n_rows):
+        wide = self._v + self._w
+
+        def of_slice(rows: slice) -> Floats:
             y = self.statistics(rows)[:, :-1]
-            log_new[rows] = -0.5 * ((y - self._m0) ** 2 / wide).sum(axis=1)
-        return log_new + 0.5 * self._squares / self._v - 0.5 * np.log(wide / self._v).sum()
+            return -0.5 * ((y - self._m0) ** 2 / wide).sum(axis=1)
+
+        return (
+            by_rows(self.n_rows, of_slice)
+            + 0.5 * self._squares / self._v
+            - 0.5 * np.log(wide / self._v).sum()
+        )
 
     def log_prior(self, theta: Floats) -> Floats:
         """m_d ~ N(m0_d, w_d) entry by entry."""
@@ -137,10 +152,26 @@ class LearnedNoiseFamily(Family):
         m += rng.standard_normal(m.shape) / np.sqrt(precision)
         return self._centre + (m if self._turn is None else m @ self._turn.T)
 
+    def _squares_of(self, rows: slice) -> Floats:
+        """(rows,): |y|^2."""
+        y = self.statistics(rows)[:, :-1]
+        return np.einsum("nd,nd->n", y, y)
+
     def _enter(self, rows: Floats) -> Floats:
         """Rows of data coordinates as y."""
         y = rows - self._centre
         return y if self._turn is None else y @ self._turn
+
+
+def _deviation(summary: ColumnSummary) -> float:
+    """The typical standard deviation of a column that varies, from the sample.
+
+    Where no column varies in the sample, the widest range of a column over all rows counts; 1 if
+    all rows are equal.
+    """
+    sample, widest = summary.sample, float((summary.largest - summary.smallest).max())
+    varies = bool((sample.max(axis=0) > sample.min(axis=0)).any())
+    return common_deviation(sample) if varies or widest == 0 else widest
 
 
 def draw_noise(
@@ -172,7 +203,8 @@ def draw_between(shape: float, scale: float, low: float, high: float, u: float) 
     """s ~ IG(shape, scale) given low < s < high, from u ~ U(0, 1); None where that is out of reach.
 
     scale / s ~ Gamma(shape) between scale / high and scale / low, by the distribution function: its
-    upper tail where both ends are above the middle, for the lower one would be 1 to all digits.
+    upper tail where both ends are above the middle, because the lower tail would be 1 to all
+    digits.
     """
     if shape <= 0 or low >= high:
         return None

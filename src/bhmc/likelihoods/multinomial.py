@@ -11,7 +11,6 @@ from scipy.special import gammaln
 
 from bhmc._validation.data import WrongEntryError
 from bhmc.likelihoods._discrete import (
-    EXACT_BELOW,
     LARGEST_COUNT,
     check_entries,
     check_float32,
@@ -21,7 +20,9 @@ from bhmc.likelihoods._discrete import (
     log_rising,
     sample_log_dirichlet,
 )
-from bhmc.likelihoods._protocol import LARGEST_COPY, Family, Floats, Likelihood, slices
+from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
+from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
+from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, slices
 
 _NEEDS = f"the Multinomial family needs whole numbers from 0 to {LARGEST_COUNT:g}"
 
@@ -49,14 +50,14 @@ class Multinomial(Likelihood):
 
     @classmethod
     def scaled_to(cls, X) -> "Multinomial":
-        """The family whose simulated rows have the median total of the rows of X."""
+        """The family whose simulated rows have the median total of the rows of X: all rows."""
         totals = np.asarray(X.sum(axis=1)).ravel()
         middle = np.median(totals[np.isfinite(totals)]) if len(totals) else 1.0
         return cls(n_trials=int(np.clip(middle, 0, LARGEST_COUNT)))
 
-    def prepare(self, X) -> "MultinomialFamily":
+    def prepare(self, X, summary: ColumnSummary | None = None) -> "MultinomialFamily":
         """The family bound to X."""
-        return MultinomialFamily(self, X)
+        return MultinomialFamily(self, X, summary)
 
     def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
         """theta = log p, p ~ Dir(concentration)."""
@@ -85,13 +86,13 @@ class Multinomial(Likelihood):
         return np.full(n, totals, dtype=np.int64) if n else np.zeros(0, dtype=np.int64)
 
 
-class MultinomialFamily(Family):
+class MultinomialFamily(ConjugateFamily):
     """The conditionals of `Multinomial` for given data.
 
     t(x) = (x, 1), sparse where X is; eta(theta) = (theta, 0); h(x) = log N! - sum_d log x_d!.
     """
 
-    def __init__(self, likelihood: Multinomial, X):
+    def __init__(self, likelihood: Multinomial, X, summary: ColumnSummary | None = None):
         self.n_rows, d = X.shape
         self.n_parameters, self.n_statistics = d, d + 1
         self._X, self._kept = _checked(X), None
@@ -99,12 +100,12 @@ class MultinomialFamily(Family):
         if _bytes_of(self._X) <= LARGEST_COPY:
             self._kept, self._X = self.statistics(slice(0, self.n_rows)), None
         self._totals = self._row_sums(lambda x, _: x)
-        self.subtracts_well = bool(self._totals.sum() < EXACT_BELOW)
+        self.subtracts_well = summary_of_all(X, summary).adds_exactly
 
     def check_precision(self, dtype: str) -> None:
         """Refuse float32 where a row has so many counts that their log probabilities are large."""
         if dtype == "float32":
-            check_float32(float(self._totals.max() * np.log(self.n_parameters + 1)))
+            check_float32(float(self._totals.max(initial=0.0) * np.log(self.n_parameters + 1)))
 
     def statistics(self, rows: slice) -> Any:
         """(x, 1), a SciPy CSR array where X is sparse."""
@@ -172,7 +173,7 @@ class MultinomialFamily(Family):
         out[:] = statistics @ natural.T
 
     def sums(self, components: NDArray, n_components: int) -> Floats:
-        """(K, s): sums of t over the rows of each component."""
+        """(K, s): sums of t over the rows of each component, entry by entry where X is sparse."""
         sums = np.zeros((n_components, self.n_statistics))
         for rows in slices(self.n_rows):
             t = self.statistics(rows)

@@ -8,7 +8,6 @@ from scipy.special import gammaln
 
 from bhmc._validation.parameters import check_positive
 from bhmc.likelihoods._discrete import (
-    EXACT_BELOW,
     LARGEST_COUNT,
     ColumnFamily,
     check_between,
@@ -19,7 +18,10 @@ from bhmc.likelihoods._discrete import (
     is_count,
     log_rising,
 )
-from bhmc.likelihoods._protocol import Floats, Likelihood, column_scales, slices
+from bhmc.likelihoods._protocol import Likelihood
+from bhmc.likelihoods._scales import column_scales
+from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
+from bhmc.likelihoods.blocks import Floats, by_rows
 
 _LEAST_RATE, _LARGEST_RATE = 1e-100, 1e100
 
@@ -46,16 +48,16 @@ class Poisson(Likelihood):
     def scaled_to(cls, X: Floats, shape: float = 1.0) -> "Poisson":
         """The family in the units of X: the prior mean of lambda_d is the mean of column d.
 
-        A column of zeros, or without any entry, has rate 1.
+        A column of zeros, or without any entry, has rate 1. X must hold all rows.
         """
         shape = check_positive(shape, "shape")
         mean, _ = column_scales(X)
         some = mean > 0
         return cls(shape=shape, rate=np.where(some, shape / np.where(some, mean, 1.0), 1.0))
 
-    def prepare(self, X: Floats) -> "PoissonFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "PoissonFamily":
         """The family bound to X."""
-        return PoissonFamily(self, X)
+        return PoissonFamily(self, X, summary)
 
     def sample_theta(self, size: int, n_features: int, rng: np.random.Generator) -> Floats:
         """theta = log lambda, lambda ~ Gamma(shape, rate)."""
@@ -81,7 +83,7 @@ class PoissonFamily(ColumnFamily):
     Slope theta, level -exp(theta), h(x) = -sum_d o_d log x_d!.
     """
 
-    def __init__(self, likelihood: Poisson, X: Floats):
+    def __init__(self, likelihood: Poisson, X: Floats, summary: ColumnSummary | None = None):
         # Entries first: settings that were taken from wrong ones are wrong for that reason.
         check_entries(
             X,
@@ -89,15 +91,15 @@ class PoissonFamily(ColumnFamily):
             f"the Poisson family needs whole numbers from 0 to {LARGEST_COUNT:g}",
         )
         self._shape, self._rate = likelihood.checked(X.shape[1])
-        super().__init__(X)
-        total = sum(self._counts(rows).sum() for rows in slices(self.n_rows))
-        self.subtracts_well = bool(total < EXACT_BELOW)
+        summary = summary_of_all(X, summary)
+        super().__init__(X, summary)
+        self.subtracts_well = summary.adds_exactly
 
     def check_precision(self, dtype: str) -> None:
         """Refuse float32 where x log lambda is too large in some row."""
         if dtype == "float32":
-            each = [_sizes(self._counts(rows)).max() for rows in slices(self.n_rows)]
-            check_float32(float(np.max(each)))
+            sizes = by_rows(self.n_rows, lambda rows: _sizes(self._counts(rows)))
+            check_float32(float(sizes.max(initial=0.0)))
 
     def points(self, rows: slice) -> Floats:
         """Roots of the counts, whose variance hardly depends on the rate."""
@@ -109,8 +111,7 @@ class PoissonFamily(ColumnFamily):
 
     def log_base(self) -> Floats:
         """h(x) = -sum_d o_d log x_d!."""
-        each = [-gammaln(self._counts(rows) + 1).sum(axis=1) for rows in slices(self.n_rows)]
-        return np.concatenate(each)
+        return by_rows(self.n_rows, lambda rows: -gammaln(self._counts(rows) + 1).sum(axis=1))
 
     def log_new(self) -> Floats:
         """log f*(x) - h(x): a negative binomial without its x!, for every observed entry.
@@ -118,13 +119,14 @@ class PoissonFamily(ColumnFamily):
         sum_d o_d [ log Gamma(shape + x) / Gamma(shape)
         + shape log(rate / (rate + 1)) - x log(rate + 1) ].
         """
-        log_new = np.empty(self.n_rows)
         level = -self._shape * np.log1p(1 / self._rate)
-        for rows in slices(self.n_rows):
+
+        def of_slice(rows: slice) -> Floats:
             x, seen = self._parts(self.statistics(rows))
             each = log_rising(self._shape, x) - x * np.log1p(self._rate) + seen * level
-            log_new[rows] = each.sum(axis=1)
-        return log_new
+            return each.sum(axis=1)
+
+        return by_rows(self.n_rows, of_slice)
 
     def log_prior(self, theta: Floats) -> Floats:
         """log of the density of log lambda.

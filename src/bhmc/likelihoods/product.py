@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._validation.data import WrongEntryError
-from bhmc.likelihoods._names import BY_NAME, by_name
-from bhmc.likelihoods._protocol import Family, Floats, Likelihood
+from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
+from bhmc.likelihoods._registry import FAMILIES, by_name, class_of
+from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
+from bhmc.likelihoods.blocks import Floats
 
 # `describe` names so many columns of a part at most.
 _MOST_NAMED = 8
@@ -52,16 +54,22 @@ class Product(Likelihood):
         if not parts:
             raise ValueError("Product needs at least one part, a pair (family, columns).")
         object.__setattr__(self, "parts", parts)
-        kinds = [BY_NAME[family] if isinstance(family, str) else family for family, _ in parts]
+        kinds = [class_of(family) if isinstance(family, str) else family for family, _ in parts]
         object.__setattr__(self, "allows_missing", all(kind.allows_missing for kind in kinds))
 
     @classmethod
     def scaled_to(cls, X: Floats, parts=(), names=None) -> "Product":
-        """The product of these parts; families given by name are in the units of their columns."""
+        """The product of these parts; families given by name are in the units of their columns.
+
+        X must hold all rows.
+        """
         return cls(parts, names).settled(X)
 
     def settled(self, X: Floats | None = None) -> Self:
-        """The same with an object in place of every name, scaled to its columns of X if given."""
+        """A copy with an object for every name, scaled to its columns of X if given.
+
+        X must hold all rows.
+        """
         own = self.columns(X.shape[1]) if X is not None else [None] * len(self.parts)
         return self._with(
             by_name(family, X if X is None else X[:, columns])
@@ -71,7 +79,7 @@ class Product(Likelihood):
         )
 
     def counted(self, X: Floats) -> Self:
-        """The same with what its parts would count in their columns of X put in."""
+        """A copy whose parts have what they count in their columns of X; X must hold all rows."""
 
         def part(family: Likelihood | str, own: list[int]) -> Likelihood | str:
             if family == "categorical":  # which has no scales to wait for, as other names have
@@ -81,13 +89,15 @@ class Product(Likelihood):
         pairs = zip(self.parts, self.columns(X.shape[1]), strict=True)
         return self._with(part(family, own) for (family, _), own in pairs)
 
-    def prepare(self, X: Floats) -> "ProductFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "ProductFamily":
         """The family bound to X."""
+        self._check_scales_known(X, summary)
+        summary = summary_of_all(X, summary)
         pairs = zip(self.settled(X).families, self.columns(X.shape[1]), strict=True)
-        return ProductFamily([_prepared(family, X, own) for family, own in pairs])
+        return ProductFamily([_prepared(family, X, own, summary) for family, own in pairs])
 
     def at(self, shared: Floats) -> "Product":
-        """The product of its parts with their shared numbers put in."""
+        """The product of its parts, each with its shared numbers."""
         rng = np.random.default_rng(0)  # the numbers drawn are not used, only how many there are
         widths = [
             len(family.sample_shared(d, rng))
@@ -138,7 +148,7 @@ class Product(Likelihood):
         return [by_name(family) if isinstance(family, str) else family for family, _ in self.parts]
 
     def named(self, names: Sequence[str] | None) -> Self:
-        """The same for data with these column names."""
+        """A copy for data with these column names."""
         return self if names is None else replace(self, names=names)
 
     def columns(self, n_features: int) -> list[list[int]]:
@@ -156,6 +166,15 @@ class Product(Likelihood):
                     f"Product has column {column} {what}, and every column of X must be in one."
                 )
         return columns
+
+    def _check_scales_known(self, X: Floats, summary: ColumnSummary | None) -> None:
+        """Refuse a part given by name where X is a block: its scales come from all rows."""
+        named = [family for family, _ in self.parts if isinstance(family, str)]
+        if named and summary is not None and summary.n_rows != len(X):
+            raise ValueError(
+                f"Product has the family {named[0]!r}, whose scales come from all rows, but X has "
+                f"{len(X)} of {summary.n_rows} rows: call settled(X) with all rows first."
+            )
 
     def _number(self, column: int | str) -> int:
         if not isinstance(column, str):
@@ -182,12 +201,12 @@ class Product(Likelihood):
         ]
 
     def _with(self, families: Iterable[Likelihood | str]) -> Self:
-        """The same columns with other families."""
+        """A copy with the same columns and other families."""
         columns = [columns for _, columns in self.parts]
         return replace(self, parts=list(zip(families, columns, strict=True)))
 
 
-class ProductFamily(Family):
+class ProductFamily(ConjugateFamily):
     """The conditionals of `Product` for given data: those of its parts, side by side.
 
     theta, t(x), eta(theta), sums of t and shared numbers are those of the parts, one after the
@@ -195,7 +214,7 @@ class ProductFamily(Family):
     and its own `fill` and `log_likelihood` serve here too. That of the last part ends the whole.
     """
 
-    def __init__(self, parts: list[Family]):
+    def __init__(self, parts: list[ConjugateFamily]):
         self._parts = parts
         self.n_rows = parts[0].n_rows
         self.n_parameters = sum(part.n_parameters for part in parts)
@@ -204,10 +223,22 @@ class ProductFamily(Family):
         self.subtracts_well = all(part.subtracts_well for part in parts)
 
     def at(self, shared: Floats) -> Self:
-        """The same with the parts' shared numbers put in."""
+        """A copy whose parts hold their shared numbers."""
         family = copy.copy(self)
         pairs = zip(self._parts, self._of_shared(shared), strict=True)
         family._parts = [part.at(own) for part, own in pairs]
+        return family
+
+    def shared_sums(self) -> Floats:
+        """Those of the parts, one after the other."""
+        return np.concatenate([part.shared_sums() for part in self._parts])
+
+    def with_shared_sums(self, sums: Floats) -> Self:
+        """A copy whose parts draw shared numbers from their sums of all rows."""
+        family = copy.copy(self)
+        each = split(sums, [len(part.shared_sums()) for part in self._parts])
+        pairs = zip(self._parts, each, strict=True)
+        family._parts = [part.with_shared_sums(own) for part, own in pairs]
         return family
 
     def start_shared(self) -> Floats:
@@ -296,16 +327,19 @@ def split(numbers: NDArray, widths: list[int]) -> list[NDArray]:
     """The parts' shares of the last axis."""
     if numbers.shape[-1] != sum(widths):
         raise ValueError(
-            f"the parts of Product have {' + '.join(map(str, widths))} numbers, and there are "
+            f"the parts of Product need {' + '.join(map(str, widths))} numbers, got "
             f"{numbers.shape[-1]}."
         )
     return np.split(numbers, np.cumsum(widths)[:-1], axis=-1)
 
 
-def _prepared(likelihood: Likelihood, X: Floats, columns: list[int]) -> Family:
-    """A part bound to its columns; what it refuses is said with the numbers of the whole."""
+def _prepared(
+    likelihood: Likelihood, X: Floats, columns: list[int], summary: ColumnSummary
+) -> ConjugateFamily:
+    """A part bound to its columns; an error names the columns as those of the whole."""
     try:
-        return likelihood.prepare(np.ascontiguousarray(X[:, columns]))
+        own = np.ascontiguousarray(X[:, columns])
+        return likelihood.prepare(own, summary.select(columns))
     except WrongEntryError as error:
         raise error.within(columns) from None
     except (TypeError, ValueError) as error:
@@ -326,8 +360,8 @@ def _checked_part(part: Any) -> tuple[Likelihood | str, list[int | str]]:
     if not isinstance(part, Sequence) or isinstance(part, str) or len(part) != 2:
         raise TypeError(f"a part of Product must be a pair (family, columns), got {part!r}.")
     family, columns = part
-    if isinstance(family, str) and family not in BY_NAME:
-        names = ", ".join(repr(name) for name in BY_NAME)
+    if isinstance(family, str) and family not in FAMILIES:
+        names = ", ".join(repr(name) for name in FAMILIES)
         raise ValueError(f"Product has the family {family!r}; choose one of {names}.")
     if not isinstance(family, str | Likelihood) or isinstance(family, Product):
         raise TypeError(

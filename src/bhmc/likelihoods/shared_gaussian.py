@@ -9,22 +9,17 @@ from numpy.typing import ArrayLike
 from scipy.special import gammainc, gammaincinv, gammaln
 
 from bhmc._validation.parameters import check_positive
-from bhmc.likelihoods._protocol import (
-    LARGEST_COPY,
-    Family,
-    Floats,
-    has_missing,
-    observed_points,
-    observed_statistics,
-    slices,
-)
+from bhmc.likelihoods._missing import observed_points, observed_statistics
+from bhmc.likelihoods._protocol import ConjugateFamily
 from bhmc.likelihoods._resolution import checked_least, least_variance
+from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods._truncated import gamma_below
 from bhmc.likelihoods._units import InUnits, Learning
+from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, slices
 from bhmc.likelihoods.gaussian import Gaussian
 
-# Sums of rows whose largest value dwarfs the others lose digits where it is taken out again.
-_DWARFS = 1e6
+# A scaled value beyond this costs a sum digits when it is subtracted again.
+_VERY_LARGE = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +34,8 @@ class SharedGaussian(InUnits, Learning):
         mu0_d ~ N(0, 1)
 
     with sigma2_d no smaller than least_variance_d. A column whose groups do not differ ends with a
-    small sigma0_d: it then costs a component little and tells nothing. Missing entries (NaN) are
-    skipped exactly.
+    small sigma0_d: the column then costs a component little and tells nothing. Missing entries
+    (NaN) are skipped exactly.
 
     Parameters
     ----------
@@ -70,16 +65,16 @@ class SharedGaussian(InUnits, Learning):
 
     @classmethod
     def scaled_to(cls, X: Floats, **settings) -> Self:
-        """The family in the units of X, no finer than its rows can show."""
+        """The family in the units of X, no finer than its rows can show. X must hold all rows."""
         likelihood = super().scaled_to(X, **settings)
         return replace(likelihood, least_variance=least_variance(X, likelihood))
 
-    def prepare(self, X: Floats) -> "SharedGaussianFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "SharedGaussianFamily":
         """The family bound to X."""
-        return SharedGaussianFamily(self, X)
+        return SharedGaussianFamily(self, X, summary)
 
     def at(self, shared: Floats) -> Gaussian:
-        """Gaussian components with these numbers as known ones."""
+        """Gaussian components with these numbers known."""
         mu0, sigma2, sigma0 = self._split(shared)
         return Gaussian(sigma2=sigma2, mu0=mu0, sigma0=sigma0)
 
@@ -112,7 +107,7 @@ class SharedGaussian(InUnits, Learning):
         return mu0, np.full(len(mu0), shared[-2]), np.full(len(mu0), shared[-1])
 
 
-class SharedGaussianFamily(Family):
+class SharedGaussianFamily(ConjugateFamily):
     """The conditionals of `SharedGaussian` for given data.
 
     In the coordinates y = (x - location) / scale, with v, w the variances there and o_d = 1 where
@@ -126,13 +121,13 @@ class SharedGaussianFamily(Family):
     _v: Floats
     _w: Floats
 
-    def __init__(self, likelihood: SharedGaussian, X: Floats):
+    def __init__(self, likelihood: SharedGaussian, X: Floats, summary: ColumnSummary | None = None):
         self.n_rows, d = X.shape
         self._likelihood = likelihood
         self._location, self._scale = likelihood.checked(d)
         self._least = checked_least(likelihood, d)
         self._spherical = likelihood.covariance == "spherical"
-        self._missing = has_missing(X)
+        self._missing = summary_of_all(X, summary).has_missing
         self.n_parameters, self.n_statistics = d, (2 * d if self._missing else d) + 1
         self.n_shared = d + 2 if self._spherical else 3 * d
         self._X, self._kept = X, None
@@ -142,16 +137,26 @@ class SharedGaussianFamily(Family):
             self._observed += self._counts(t).sum(axis=0)
             self._squares += np.einsum("nd,nd->d", t[:, :d], t[:, :d])
             largest = max(largest, np.abs(t[:, :d]).max())
-        self.subtracts_well = bool(largest < _DWARFS)
+        self.subtracts_well = bool(largest < _VERY_LARGE)
         if X.nbytes <= LARGEST_COPY:
             self._kept, self._X = self.statistics(slice(0, self.n_rows)), None
 
     def at(self, shared: Floats) -> Self:
-        """The same with mu0, sigma2 and sigma0 put in."""
+        """A copy that holds mu0, sigma2 and sigma0."""
         family = copy.copy(self)
         mu0, sigma2, sigma0 = self._likelihood._split(shared)
         family._m0 = (mu0 - self._location) / self._scale
         family._v, family._w = sigma2 / self._scale**2, sigma0 / self._scale**2
+        return family
+
+    def shared_sums(self) -> Floats:
+        """(sum_n o, sum_n o y^2), column by column."""
+        return np.concatenate([self._observed, self._squares])
+
+    def with_shared_sums(self, sums: Floats) -> Self:
+        """A copy that draws shared numbers from these sums of all rows."""
+        family = copy.copy(self)
+        family._observed, family._squares = np.split(sums, 2)
         return family
 
     def start_shared(self) -> Floats:
@@ -251,13 +256,16 @@ class SharedGaussianFamily(Family):
 
     def _quadratic(self, square: Floats, linear: Floats, constant: Floats) -> Floats:
         """(n,): sum_d o_d [ square_d y_d^2 + linear_d y_d + constant_d ]."""
-        d, total = self.n_parameters, np.empty(self.n_rows)
-        for rows in slices(self.n_rows):
+        d = self.n_parameters
+
+        def of_slice(rows: slice) -> Floats:
             t = self.statistics(rows)
             y = t[:, :d]
-            total[rows] = (y * (square * y + linear)).sum(axis=1)
-            total[rows] += t[:, d:-1] @ constant if self._missing else constant.sum()
-        return total
+            total = (y * (square * y + linear)).sum(axis=1)
+            total += t[:, d:-1] @ constant if self._missing else constant.sum()
+            return total
+
+        return by_rows(self.n_rows, of_slice)
 
     def _draw_variance(self, shape, scale, count, squares, least, rng) -> Floats:
         """IG(shape + count / 2, scale + squares / 2) above `least`, one a column or one for all."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp, softmax
 
-from bhmc.likelihoods import Family, Likelihood
+from bhmc.likelihoods import ConjugateFamily, Likelihood
 from bhmc.model.state import State
 from bhmc.posterior.draws import Mixture
 from bhmc.tree import Tree
@@ -73,7 +73,9 @@ def _mixtures(of: State | Tree) -> Floats:
     return mixtures
 
 
-def log_tables(family: Family, theta: Floats, width: int = 1) -> Iterator[tuple[slice, Floats]]:
+def log_tables(
+    family: ConjugateFamily, theta: Floats, width: int = 1
+) -> Iterator[tuple[slice, Floats]]:
     """Some rows at a time, and their (rows, K + 1) log f(x_n; theta_k), log f*(x_n) last.
 
     Rows are few enough for the caller to make a table of them `width` numbers wide.
@@ -110,7 +112,7 @@ def responsibilities(log_f: Floats, weights: Floats) -> Floats:
     return found / found.sum(axis=1, keepdims=True)
 
 
-def log_density(mixtures: Iterable[Mixture], family: Family) -> Floats:
+def log_density(mixtures: Iterable[Mixture], family: ConjugateFamily) -> Floats:
     """(n,): log of the mean over mixtures of p(x_n | mixture), for the rows of `family`.
 
     p(x | mixture) = sum_k w_k f(x; theta_k) + w* f*(x).
@@ -123,7 +125,7 @@ def log_density(mixtures: Iterable[Mixture], family: Family) -> Floats:
     return total - np.log(count)
 
 
-def log_predictive(state: State, family: Family) -> Floats:
+def log_predictive(state: State, family: ConjugateFamily) -> Floats:
     """(n,): log p(x_n | state) of the rows `family` is bound to, which the state has not seen."""
     return log_density([Mixture(component_weights(state), state.theta, state.shared)], family)
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bhmc._compiled.aligned import aligned
-from bhmc.likelihoods import Family
-from bhmc.likelihoods._protocol import slices
+from bhmc.likelihoods import ConjugateFamily
+from bhmc.likelihoods.blocks import slices
 from bhmc.rows import kernels, reference
 from bhmc.rows.protocol import Menu, Tile, Totals, add_up
 
@@ -49,7 +49,7 @@ class LocalRows:
 
     Parameters
     ----------
-    family : Family
+    family : ConjugateFamily
         The likelihood bound to the data.
     precision : {"float64", "float32"}, default="float64"
         Type of the likelihood tables.
@@ -61,7 +61,7 @@ class LocalRows:
 
     def __init__(
         self,
-        family: Family,
+        family: ConjugateFamily,
         precision: str = "float64",
         block: int = _ROWS_PER_BLOCK,
         first_row: int = 0,
@@ -128,7 +128,7 @@ class LocalRows:
         """The totals of each block of rows, in order."""
         return self._block_totals(self.family.at(shared), shape)
 
-    def _block_totals(self, family: Family, shape: tuple[int, int]) -> Iterator[Totals]:
+    def _block_totals(self, family: ConjugateFamily, shape: tuple[int, int]) -> Iterator[Totals]:
         for rows in slices(self.n_rows, self._block):
             counts = np.zeros(shape, dtype=np.int64)
             kernels.count_cells(self.leaf[rows], self.component[rows], counts)

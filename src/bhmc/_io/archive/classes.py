@@ -7,34 +7,21 @@ users write cannot be saved. All are dataclasses or named tuples: their fields a
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
-from bhmc import likelihoods, priors
-from bhmc.likelihoods.adaptive_gaussian import SettledGaussian
+from bhmc import priors
+from bhmc.likelihoods import registered_classes
 from bhmc.model.state import Hyper, Info, State
 from bhmc.posterior.draws import Draws, Mixture, Partition
 from bhmc.posterior.recorder import WarmupTraces
 from bhmc.tree import Tree
 
 _PRIORS = (priors.Gamma, priors.Uniform, priors.Beta, priors.InverseGamma)
-_LIKELIHOODS = (
-    likelihoods.AdaptiveGaussian,
-    likelihoods.Bernoulli,
-    likelihoods.Categorical,
-    likelihoods.FreeGaussian,
-    likelihoods.FullGaussian,
-    likelihoods.Gaussian,
-    likelihoods.Multinomial,
-    likelihoods.Poisson,
-    likelihoods.Product,
-    likelihoods.SharedGaussian,
-    SettledGaussian,
-)
 _OTHERS = (Tree, Draws, Partition, Mixture, State, Hyper, Info, WarmupTraces)
 
 # A name stays as it is for ever: files hold it. A class may move to another room.
 CLASSES: dict[str, type] = {
     **{cls.__name__: cls for cls in _OTHERS},
     **{f"priors.{cls.__name__}": cls for cls in _PRIORS},
-    **{f"likelihoods.{cls.__name__}": cls for cls in _LIKELIHOODS},
+    **{f"likelihoods.{cls.__name__}": cls for cls in registered_classes()},
 }
 NAMES: dict[type, str] = {cls: name for name, cls in CLASSES.items()}
 

@@ -1,0 +1,97 @@
+"""From what a user writes as `likelihood` to an object: names, "auto", columns of frames."""
+
+from collections.abc import Sequence
+
+from bhmc._validation.frames import Columns
+from bhmc.likelihoods._auto import choose, choose_by_column
+from bhmc.likelihoods._protocol import Likelihood
+from bhmc.likelihoods._registry import AUTO, by_name, class_of, names
+from bhmc.likelihoods.categorical import Categorical
+from bhmc.likelihoods.product import Product
+
+
+def resolve(likelihood: str | Likelihood, X=None, columns: Columns | None = None) -> Likelihood:
+    """The object that a name stands for; an object stands for itself.
+
+    Parameters
+    ----------
+    likelihood : str or Likelihood
+        A name, "auto", or an object.
+    X : (n, d) array, optional
+        All rows of the data, from which a likelihood given by name takes its scales. Without data
+        "gaussian" is `Gaussian(1, 0, 1)`, which has nothing to learn its scales from.
+    columns : Columns, optional
+        What is known of the columns of X beyond their numbers.
+    """
+    columns = columns or Columns()
+    kind_of(likelihood)
+    if X is None:
+        return _without_data(likelihood, columns)
+    return _with_data(likelihood, X, columns).counted(X)
+
+
+def _without_data(likelihood: str | Likelihood, columns: Columns) -> Likelihood:
+    if isinstance(likelihood, Product):
+        return likelihood.named(columns.names).settled()
+    if not isinstance(likelihood, str):
+        return likelihood
+    return by_name("gaussian" if likelihood == AUTO else likelihood)
+
+
+def _with_data(likelihood: str | Likelihood, X, columns: Columns) -> Likelihood:
+    if isinstance(likelihood, Product):
+        return likelihood.named(columns.names).settled(X)
+    if not isinstance(likelihood, str):
+        return likelihood
+    if likelihood != AUTO:
+        return by_name(likelihood, X)
+    if columns.categories is None:
+        return by_name(choose(X), X)
+    return choose_by_column(X, columns)
+
+
+def kind_of(likelihood: str | Likelihood) -> type[Likelihood] | Likelihood:
+    """The class that a name stands for where its scales come from data; an object itself."""
+    if not isinstance(likelihood, str):
+        return _checked(likelihood)
+    if likelihood not in names():
+        raise ValueError(
+            f"likelihood={likelihood!r} is not known; choose one of {', '.join(names())}."
+        )
+    return class_of("gaussian" if likelihood == AUTO else likelihood)
+
+
+def allows_sparse(likelihood: str | Likelihood) -> bool:
+    """Whether X may be sparse; "auto" finds out whether it holds counts."""
+    return likelihood == AUTO or kind_of(likelihood).allows_sparse
+
+
+def categorical_columns(
+    likelihood: str | Likelihood, n_features: int, names: list[str] | None
+) -> Sequence[int] | None:
+    """The columns of a frame whose text the likelihood takes for categories; None if of none.
+
+    Parameters
+    ----------
+    likelihood : str or Likelihood
+        A name, "auto", or an object.
+    n_features : int
+        Number of columns of the frame.
+    names : list of str or None
+        Names of the columns.
+    """
+    if isinstance(likelihood, Product):
+        likelihood = likelihood.named(names)
+        pairs = zip(likelihood.families, likelihood.columns(n_features), strict=True)
+        own = [j for family, own in pairs if isinstance(family, Categorical) for j in own]
+        return own or None
+    takes_all = likelihood in (AUTO, "categorical") or isinstance(likelihood, Categorical)
+    return range(n_features) if takes_all else None
+
+
+def _checked(likelihood) -> Likelihood:
+    if not isinstance(likelihood, Likelihood):
+        raise TypeError(
+            f"likelihood must be a name or an object of bhmc.likelihoods, got {likelihood!r}."
+        )
+    return likelihood

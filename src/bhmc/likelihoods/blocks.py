@@ -1,0 +1,24 @@
+"""Rows a block at a time, so that no step needs memory for all rows at once."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+# Data of at most so many bytes are kept as statistics: a second copy.
+LARGEST_COPY = 64 * 2**20
+
+
+def slices(n: int, height: int = 4096) -> list[slice]:
+    """Slices of at most `height` rows that cover n rows."""
+    return [slice(first, min(first + height, n)) for first in range(0, n, height)]
+
+
+def by_rows(n: int, of_slice: Callable[[slice], Floats]) -> Floats:
+    """(n,): one number a row, from a function that gives those of a slice of rows."""
+    numbers = np.empty(n)
+    for rows in slices(n):
+        numbers[rows] = of_slice(rows)
+    return numbers

@@ -25,9 +25,9 @@ from bhmc.likelihoods import (
     Poisson,
     Product,
 )
+from bhmc.model.hdp.predictive import component_weights
 from bhmc.posterior import predictive
 from bhmc.posterior.draws import Mixture
-from bhmc.posterior.predictive import component_weights
 from bhmc.priors import Uniform
 from tests.exact.alarm import P_LIMIT, chi_square_p, rng_for
 from tests.posterior.test_predictive import enumerated

@@ -77,7 +77,7 @@ def test_every_public_family_and_prior_can_be_saved():
         [values.small_state(), values.small_state()],
         Hyper(priors.Gamma(2, 10), 1.0, "learn", 4),
         bhmc.Info(1, 2, 3, 4, 5),
-        WarmupTraces(*np.ones((3, 2, 4)), shared=np.ones((2, 4, 0))),
+        WarmupTraces({"alpha": np.ones((2, 4))}, shared=np.ones((2, 4, 0))),
         values.everything(),
     ],
     ids=lambda value: type(value).__name__,
@@ -254,7 +254,7 @@ def test_the_header_says_who_wrote_the_file(tmp_path):
         header = json.loads(archive.read("header.json"))
         assert archive.namelist()[0] == "header.json"
         assert archive.testzip() is None
-    assert (header["format"], header["format_version"], header["kind"]) == ("bhmc", 1, "tree")
+    assert (header["format"], header["format_version"], header["kind"]) == ("bhmc", 2, "tree")
     assert header["bhmc"] == __version__
     assert header["libraries"]["numpy"] == np.__version__
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", header["created"])

@@ -9,8 +9,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from bhmc import BHMC, Tree
-from bhmc._io.archive import FileFormatError, files, read, write
+from bhmc import BHMC
+from bhmc._io.archive import FileFormatError, read, write
 from bhmc._version import __version__
 from bhmc.posterior.draws import Draws
 from tests.io import saving_values as values
@@ -151,53 +151,10 @@ def test_a_kind_that_is_not_what_it_says(tree_file):
     assert read_error(tree_file) == "it says that it holds draws, and it does not."
 
 
-def test_a_newer_format(tree_file):
-    edited(tree_file, lambda header: header.update(format_version=2, bhmc="3.1"))
-    assert read_error(tree_file) == (
-        f"it was written by bhmc 3.1 in format 2, and this is bhmc {__version__}, which reads "
-        "format 1: upgrade bhmc."
-    )
-
-
-def test_an_older_format_is_upgraded_step_by_step(tree_file, monkeypatch):
-    """A made-up format 0 had another name for `sizes`, and the levels from 1."""
-
-    def as_format_0(header):
-        header["format_version"] = 0
-        header["value"]["counts"] = header["value"].pop("sizes")
-
-    levels = values.full_tree().levels
-    edited(tree_file, as_format_0, {"levels.npy": levels + 1})
-    assert read_error(tree_file) == (
-        f"it was written by bhmc {__version__} in format 0, which bhmc {__version__} no longer "
-        "reads: load and save it again with a bhmc between the two."
-    )
-
-    def from_0_to_1(contents):
-        value = dict(contents.value)
-        value["sizes"] = value.pop("counts")
-        contents.arrays["levels.npy"] -= 1
-        return contents._replace(value=value)
-
-    monkeypatch.setitem(files.UPGRADES, 0, from_0_to_1)
-    assert_same(Tree.load(tree_file), values.full_tree())
-    edited(tree_file, lambda header: header["value"].pop("counts"))
-    assert read_error(tree_file) == "it is not as files of format 0 are: 'counts'."
-
-
 @pytest.mark.parametrize("name", ["format_version", "kind", "value", "arrays"])
 def test_a_header_that_lacks_something(name, tree_file):
     edited(tree_file, lambda header: header.pop(name))
     assert read_error(tree_file).startswith("its header ")
-
-
-def test_files_of_format_1_are_read():
-    """In every later version; tests/data/make_format_1.py wrote them."""
-    here = os.path.join(os.path.dirname(__file__), "..", "data")
-    found = read(os.path.join(here, "everything-format-1.bhmc"), "checkpoint")
-    assert_same(found, values.everything())
-    found, wanted = BHMC.load(os.path.join(here, "model-format-1.bhmc")), values.small_model()
-    assert_same(vars(found), vars(wanted))
 
 
 @pytest.mark.parametrize(
@@ -313,6 +270,10 @@ def test_a_small_file_cannot_ask_for_much_memory(tree_file):
             {"partitions/leaf_member_of.npy": np.full(4, 7, np.uint8)},
             "a list of arrays names an entry",
         ),
+        (
+            {"partitions/component_shapes.npy": np.array([[2], [4], [3], [3]])},
+            "component of a Partition must have a label for each row",
+        ),
         ({"partition_index.npy": np.full((4, 2), 3)}, "chains of partitions must be between 0"),
         ({"mixtures/weights_shapes.npy": np.array([[4], [2]])}, "theta of a Mixture has the shape"),
     ],
@@ -321,6 +282,31 @@ def test_draws_that_do_not_fit(arrays, sentence, tmp_path):
     path = tmp_path / "draws.bhmc"
     values.small_draws().save(path)
     edited(path, arrays=arrays)
+    assert read_error(path).startswith(f"its contents do not fit together: {sentence}")
+
+
+@pytest.mark.parametrize(
+    ("learned", "sentence"),
+    [
+        ([], "learned of Draws must be a dict of arrays"),
+        ({"alpha": 1.0}, "alpha of Draws must be an array of real entries"),
+        ({"alpha": "n_nodes"}, "alpha of Draws must be an array of real entries"),
+        ({"alpha": "mixtures/weights"}, "alpha of Draws has the shape (6,), not (2, 3)"),
+    ],
+)
+def test_hyperparameters_that_do_not_fit(learned, sentence, tmp_path):
+    def edit(header):
+        if isinstance(learned, dict):
+            for name, value in learned.items():
+                if isinstance(value, str):
+                    value = {"$type": "array", "entry": f"{value}.npy"}
+                header["value"]["learned"][name] = value
+        else:
+            header["value"]["learned"] = learned
+
+    path = tmp_path / "draws.bhmc"
+    values.small_draws().save(path)
+    edited(path, edit)
     assert read_error(path).startswith(f"its contents do not fit together: {sentence}")
 
 

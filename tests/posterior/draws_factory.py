@@ -43,9 +43,9 @@ def make_draws(
         n_nodes=by_draw([len(one.parents) for one in partitions]),
         n_components=by_draw([int(one.component.max()) + 1 for one in partitions]),
         component_entropy=by_draw([entropy(one.component) for one in partitions]),
-        alpha=rng.gamma(2, 1, (n_chains, n_draws)),
-        gamma0=rng.gamma(2, 1, (n_chains, n_draws)),
-        gamma=rng.gamma(2, 1, (n_chains, n_draws)),
+        learned={
+            name: rng.gamma(2, 1, (n_chains, n_draws)) for name in ("alpha", "gamma0", "gamma")
+        },
         nodes_at=by_draw([[len(np.unique(nodes)) for nodes in one] for one in nodes_at]),
         entropy_at=by_draw([[entropy(nodes) for nodes in one] for one in nodes_at]),
         shared=rng.gamma(2, 1, (n_chains, n_draws, n_shared)),
@@ -56,7 +56,13 @@ def make_draws(
         mixtures=tuple(random_mixture(partitions[i], n_features, n_shared, rng) for i in kept),
         mixture_index=index.copy(),
     )
-    return replace(draws, **replaced) if replaced else draws
+    return with_numbers(draws, **replaced) if replaced else draws
+
+
+def with_numbers(draws: Draws, **replaced) -> Draws:
+    """The draws with other arrays, hyperparameters among them."""
+    learned = {name: replaced.pop(name) for name in draws.learned if name in replaced}
+    return replace(draws, learned=draws.learned | learned, **replaced)
 
 
 def random_partition(n_rows, n_levels, rng) -> Partition:

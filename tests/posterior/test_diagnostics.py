@@ -1,196 +1,18 @@
-"""R-hat and effective sample sizes against ArviZ, what `diagnose` says, and draws in ArviZ."""
+"""What `diagnose` finds, and how it says so."""
 
-import functools
 import sys
-import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
-from scipy.signal import lfilter
 from sklearn.exceptions import ConvergenceWarning
 
-from bhmc.posterior import diagnostics
-from bhmc.posterior.arviz import to_arviz
 from bhmc.posterior.diagnostics import (
     diagnose,
-    ess_bulk,
-    ess_tail,
-    mcse_mean,
-    rhat,
     warn_if_not_converged,
 )
 from bhmc.posterior.draws import Draws
-from bhmc.posterior.rhat_ess import _BLOCK
 from tests.posterior.draws_factory import make_draws
-
-TOLERANCE = 1e-8
-
-
-def autoregression(strength, shape, seed):
-    """AR(1) chains (chain, draw, ...) in equilibrium, each number standard normal."""
-    rng = np.random.default_rng(seed)
-    n_chains, n_draws, *rest = shape
-    noise = rng.normal(size=(n_chains, n_draws + 500, *rest)) * np.sqrt(1 - strength**2)
-    return lfilter([1], [1, -strength], noise, axis=1)[:, 500:]
-
-
-@functools.cache
-def _base(n_chains):
-    return make_draws(n_chains=n_chains, n_draws=300)
-
-
-def long_draws(n_chains=2, **replaced):
-    """300 independent draws of each chain, with some arrays put in place of others."""
-    return replace(_base(n_chains), **replaced)
-
-
-def traces(n_chains, n_draws):
-    """Numbers of many kinds by name."""
-    shape = (n_chains, n_draws)
-    rng = np.random.default_rng(n_chains * 1000 + n_draws)
-    still = rng.normal(size=shape)
-    still[0] = 0.3
-    found = {
-        "independent": rng.normal(size=shape),
-        "integer": rng.poisson(1.5, shape),
-        "slow integer": np.round(2 * autoregression(0.9, shape, n_draws)).astype(int),
-        "constant": np.full(shape, 0.1),
-        "constant in one chain": still,
-        "heavy tails": rng.standard_cauchy(shape),
-        "boolean": rng.random(shape) < 0.3,
-        "rare": rng.random(shape) < 0.02,
-        "far from 0": 1e8 + rng.normal(size=shape),
-        "drift": rng.normal(size=shape) + np.linspace(0, 3, n_draws),
-    }
-    for strength in (-0.9, 0.3, 0.9, 0.99):
-        found[f"AR {strength}"] = autoregression(strength, shape, n_draws)
-    return found
-
-
-KINDS = list(traces(2, 4))
-# 4 is the least; odd numbers lose their middle draw; 10 are the first to hold two pairs of lags.
-LENGTHS = [4, 5, 6, 7, 9, 10, 11, 50, 301]
-
-
-def by_arviz(values):
-    """R-hat, bulk and tail effective sample size and error of the mean, as ArviZ has them."""
-    from arviz_stats.base import array_stats
-
-    values = np.asarray(values, dtype=float)  # ArviZ has no quantiles of truth values
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return [
-            float(array_stats.rhat(values)),
-            float(array_stats.ess(values, method="bulk")),
-            float(array_stats.ess(values, method="tail", prob=(0.05, 0.95))),
-            float(array_stats.mcse(values, method="mean")),
-        ]
-
-
-def ours(values):
-    return [float(measure(values)) for measure in (rhat, ess_bulk, ess_tail, mcse_mean)]
-
-
-# ------------------------------------------------------------------------------------------------
-# The figures
-# ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n_chains", [1, 2, 4])
-def test_equal_to_arviz(kind, n_chains):
-    for n_draws in LENGTHS:
-        values = traces(n_chains, n_draws)[kind]
-        expected, found = by_arviz(values), ours(values)
-        if n_chains == 1:  # ArviZ has no R-hat of one chain; see below
-            assert np.isnan(expected[0])
-            expected, found = expected[1:], found[1:]
-        np.testing.assert_allclose(
-            found, expected, rtol=TOLERANCE, atol=1e-12, err_msg=f"{n_draws}"
-        )
-
-
-def test_many_numbers_at_once_are_each_its_own():
-    columns = list(traces(2, 50).values()) * 10  # more than are measured in one go
-    values = np.stack(columns, axis=-1).astype(float).reshape(2, 50, 2, -1)
-    assert len(columns) > 2 * _BLOCK
-    for measure in (rhat, ess_bulk, ess_tail, mcse_mean):
-        each = np.reshape([measure(column) for column in columns], (2, -1))
-        np.testing.assert_allclose(measure(values), each, rtol=1e-12)
-
-
-def test_one_chain_has_the_rhat_of_its_halves():
-    """ArviZ gives NaN, but has the plain R-hat of two chains: the halves, as normal scores."""
-    from arviz_stats.base import array_stats
-
-    def plain(halves):
-        scores = stats.norm.ppf((stats.rankdata(halves).reshape(2, -1) - 0.375) / (60 + 0.25))
-        return float(array_stats.rhat(scores, method="identity"))
-
-    for seed in range(5):
-        values = autoregression(0.8, (1, 60), seed)
-        halves = values.reshape(2, 30)
-        expected = max(plain(halves), plain(np.abs(halves - np.median(halves))))
-        assert float(rhat(values)) == pytest.approx(expected, rel=TOLERANCE)
-    assert np.isnan(rhat(values, split=False))
-
-
-def test_rhat_of_whole_chains_does_not_see_drift():
-    values = np.random.default_rng(0).normal(size=(2, 200)) + np.linspace(0, 4, 200)
-    assert rhat(values) > 1.3
-    assert rhat(values, split=False) < 1.01
-
-
-def test_rhat_of_a_constant_is_not_a_number():
-    """There is nothing to compare; ArviZ says the same, with a warning of NumPy's."""
-    for n_chains in range(1, 8):
-        for n_draws in range(4, 60):
-            values = np.full((n_chains, n_draws), 0.1)
-            assert np.isnan(rhat(values))
-            assert mcse_mean(values) == 0
-
-
-@pytest.mark.parametrize("n_chains", [2, 3, 4, 7])
-def test_rhat_of_chains_that_stand_still_apart_is_infinite(n_chains):
-    """ArviZ says infinity or, where rounding leaves a variance, a number beyond 1e14."""
-    values = np.repeat(0.1 * np.arange(1, n_chains + 1)[:, None], 300, axis=1)
-    assert rhat(values) == np.inf
-    assert by_arviz(values)[0] > 1e14
-    # However often a chain repeats itself, it is worth about one draw.
-    assert ess_bulk(values) < 2 * n_chains
-
-
-def test_no_answer_from_three_draws_or_from_what_is_not_finite():
-    rng = np.random.default_rng(0)
-    for measure in (rhat, ess_bulk, ess_tail, mcse_mean):
-        assert np.isnan(measure(rng.normal(size=(2, 3))))
-        assert np.isnan(measure(np.full((2, 20), np.nan)))
-        values = rng.normal(size=(2, 20, 3))
-        values[0, 3, 0], values[1, 0, 1] = np.nan, -np.inf
-        found = measure(values)
-        np.testing.assert_array_equal(np.isnan(found), [True, True, False])
-        assert found[2] == measure(values[:, :, 2])
-
-
-def test_effective_draws_of_an_autoregression():
-    """n (1 - r) / (1 + r), the truth for the mean, on average over 200 numbers."""
-    values = autoregression(0.6, (4, 500, 200), 1)
-    assert np.mean(ess_bulk(values)) == pytest.approx(2000 * 0.4 / 1.6, rel=0.05)
-    standard_error = mcse_mean(values)
-    assert np.std(values.mean(axis=(0, 1))) == pytest.approx(np.mean(standard_error), rel=0.15)
-
-
-# ------------------------------------------------------------------------------------------------
-# The judgement
-# ------------------------------------------------------------------------------------------------
-
-
-def row_of(found, name):
-    """One number's entries in the table."""
-    i = list(found.table["name"]).index(name)
-    return {column: values[i] for column, values in found.table.items()}
+from tests.posterior.long_chains import autoregression, figures, long_draws, row_of
 
 
 def test_independent_draws_pass():
@@ -208,7 +30,7 @@ def test_the_table_has_every_number_and_its_figures():
         row = row_of(found, name)
         if row["constant"]:
             continue
-        expected = [np.mean(values), np.std(values, ddof=1), *ours(values)]
+        expected = [np.mean(values), np.std(values, ddof=1), *figures(values)]
         columns = ("mean", "sd", "rhat", "ess_bulk", "ess_tail", "mcse_mean")
         np.testing.assert_allclose([row[column] for column in columns], expected, rtol=1e-12)
 
@@ -414,11 +236,6 @@ def test_the_alarm_is_quiet_for_good_chains_and_rings_for_bad_ones():
     assert fits(0.0, 10, shift=0.75) >= 0.8
 
 
-# ------------------------------------------------------------------------------------------------
-# What a person sees
-# ------------------------------------------------------------------------------------------------
-
-
 def test_the_text_is_aligned_and_says_what_is_wrong():
     n_nodes = np.repeat([[5], [9]], 300, axis=1)
     draws = long_draws(n_nodes=n_nodes, gamma=np.ones((2, 300)))
@@ -506,109 +323,3 @@ def test_one_warning_names_the_worst_few():
 
 def test_no_warning_for_good_chains():
     warn_if_not_converged(diagnose(long_draws()))  # a warning is an error in this suite
-
-
-def test_all_public_names_exist():
-    assert all(hasattr(diagnostics, name) for name in diagnostics.__all__)
-
-
-# ------------------------------------------------------------------------------------------------
-# ArviZ
-# ------------------------------------------------------------------------------------------------
-
-DIMS = {
-    "nodes_at": ("level",),
-    "entropy_at": ("level",),
-    "shared": ("number",),
-    "together": ("pair",),
-    "components": ("row",),
-    "nodes": ("row", "level"),
-}
-VARIABLES = ["log_likelihood", "n_nodes", "n_components", "component_entropy"]
-VARIABLES += ["alpha", "gamma0", "gamma", "nodes_at", "entropy_at", "shared", "together"]
-
-
-def test_every_value_is_in_arviz_again():
-    draws = make_draws(n_chains=3, n_draws=5, n_shared=2)
-    tree = draws.to_arviz()
-    posterior = tree["posterior"]
-    assert set(posterior.data_vars) == {*VARIABLES, "components", "nodes"}
-    for name in VARIABLES:
-        assert posterior[name].dims == ("chain", "draw", *DIMS.get(name, ()))
-        np.testing.assert_array_equal(posterior[name].values, getattr(draws, name))
-    assert posterior["components"].dims == ("chain", "draw", "row")
-    np.testing.assert_array_equal(posterior["components"].values, draws.components)
-    assert posterior["nodes"].dims == ("chain", "draw", "row", "level")
-    np.testing.assert_array_equal(posterior["nodes"].values, draws.paths[..., 1:])
-    assert tree["sample_stats"]["lp"].dims == ("chain", "draw")
-    np.testing.assert_array_equal(tree["sample_stats"]["lp"].values, draws.log_joint)
-    np.testing.assert_array_equal(tree["constant_data"]["pairs"].values, draws.pairs)
-
-
-def test_coordinates_count_as_draws_do():
-    """Levels from 1, all else from 0, so that a name in `numbers` means the same in ArviZ."""
-    draws = make_draws(n_chains=2, n_draws=5, n_levels=3)
-    posterior = draws.to_arviz()["posterior"]
-    expected = {"chain": 2, "draw": 5, "number": 1, "pair": 4, "row": 7}
-    for name, size in expected.items():
-        assert list(posterior[name].values) == list(range(size))
-    assert list(posterior["level"].values) == [1, 2, 3]
-    for row, (first, second) in enumerate(draws.pairs):
-        components = posterior["components"]
-        same = components.sel(row=first).values == components.sel(row=second).values
-        np.testing.assert_array_equal(posterior["together"].sel(pair=row).values, same)
-    for level in (1, 2, 3):
-        nodes = posterior["nodes"].sel(level=level, chain=1, draw=4).values
-        assert posterior["nodes_at"].sel(level=level, chain=1, draw=4) == len(np.unique(nodes))
-
-
-def test_arviz_finds_the_figures_that_we_find():
-    import arviz_stats
-
-    draws = make_draws(n_draws=60, keep=0)  # labels of rows have no figures that mean anything
-    tree = draws.to_arviz()
-    found = diagnose(draws)
-    assert not found.table["constant"].any()
-    measures = {
-        "rhat": lambda data: arviz_stats.rhat(data),
-        "ess_bulk": lambda data: arviz_stats.ess(data, method="bulk"),
-        "ess_tail": lambda data: arviz_stats.ess(data, method="tail", prob=(0.05, 0.95)),
-        "mcse_mean": lambda data: arviz_stats.mcse(data),
-    }
-    compared = 0
-    for column, measure in measures.items():
-        posterior = measure(tree["posterior"].to_dataset())
-        lp = measure(tree["sample_stats"].to_dataset())
-        for name in draws.numbers():
-            row = row_of(found, name)
-            stem, _, index = name.rstrip("]").partition("[")
-            theirs = lp["lp"] if stem == "log_joint" else posterior[stem]
-            if index:
-                theirs = theirs.sel({DIMS[stem][0]: int(index)})
-            assert float(theirs) == pytest.approx(row[column], rel=TOLERANCE)
-            compared += 1
-    assert compared == 4 * 17
-
-
-def test_arviz_summary_reads_it():
-    import arviz_stats
-
-    draws = make_draws(n_draws=60)
-    summary = arviz_stats.summary(draws.to_arviz(), var_names=["~components", "~nodes"])
-    assert set(summary.index) == set(draws.numbers()) - {"log_joint"}
-
-
-def test_partitions_that_were_not_all_kept_are_left_out():
-    draws = make_draws(keep=3, n_shared=0, n_pairs=0)
-    tree = to_arviz(draws)
-    absent = {"shared", "together", "components", "nodes"}
-    assert set(tree["posterior"].data_vars) == set(VARIABLES) - absent
-    assert "constant_data" not in tree.children
-
-
-def test_without_arviz(monkeypatch):
-    monkeypatch.setitem(sys.modules, "arviz_base", None)
-    draws = long_draws()
-    assert diagnose(draws).converged
-    with pytest.raises(ImportError, match=r"to_arviz needs ArviZ: .*bhmc\[arviz\]"):
-        draws.to_arviz()

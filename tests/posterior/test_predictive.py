@@ -9,15 +9,16 @@ from scipy import stats
 import bhmc
 from bhmc.model.hdp import reference as _reference
 from bhmc.model.hdp import workspace
+from bhmc.model.hdp.predictive import at_level, component_weights
+from bhmc.model.protocol import Predictive
 from bhmc.posterior import predictive
 from bhmc.posterior.draws import Mixture
 from bhmc.posterior.predictive import (
-    at_level,
-    component_weights,
     log_density,
     log_predictive,
     log_tables,
     node_probabilities,
+    node_tables,
     responsibilities,
 )
 
@@ -58,7 +59,7 @@ def test_component_weights(n_components, n_levels):
         assert weights.sum() == pytest.approx(1, rel=1e-9)
         np.testing.assert_allclose(weights, by_walks(state), rtol=1e-10)
         rates = workspace.rates_of(state.hyper)
-        U, _ = _reference._masses(workspace.load(state, tile=1), rates)
+        U, _ = _reference._masses(workspace.load(state), rates)
         U = U[0, : state.n_components + 1] / (len(state.paths) + rates.alpha)
         np.testing.assert_allclose(weights, np.roll(U, -1), rtol=1e-10)  # the remainder is first
 
@@ -187,6 +188,21 @@ def test_tables_come_in_blocks_of_rows(monkeypatch):
     table = np.concatenate([table for _, table in parts])
     np.testing.assert_allclose(table[:, :-1], family.log_table(theta), rtol=1e-12)
     np.testing.assert_allclose(table[:, -1], family.log_marginal(), rtol=1e-12)
+
+
+def test_node_tables_are_the_probabilities_of_all_rows(monkeypatch):
+    """Few enough rows at a time for a table of eight nodes."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(13, 2))
+    family, theta = bhmc.likelihoods.Gaussian().prepare(X), X[:3]
+    at = Predictive(rng.dirichlet(np.ones(8), 4).T, rng.normal(size=4), rng.normal(size=4))
+    log_f = np.column_stack([family.log_table(theta), family.log_marginal()])
+    whole = node_probabilities(log_f, at)
+    monkeypatch.setattr(predictive, "_MOST_NUMBERS", 40)
+    rows, joins, leaves = zip(*node_tables(family, theta, at), strict=True)
+    assert [one.stop - one.start for one in rows] == [5, 5, 3]
+    np.testing.assert_allclose(np.concatenate(joins), whole[0], rtol=1e-12)
+    np.testing.assert_allclose(np.concatenate(leaves), whole[1], rtol=1e-12)
 
 
 def test_a_large_tree_takes_a_moment():

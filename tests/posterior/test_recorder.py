@@ -9,9 +9,10 @@ import bhmc
 from bhmc import BHMC
 from bhmc._sampling.run import run
 from bhmc.model.hdp.density import log_p_weights
+from bhmc.model.hdp.predictive import component_weights
 from bhmc.posterior import retention
 from bhmc.posterior.draws import concat
-from bhmc.posterior.predictive import component_weights
+from bhmc.posterior.predictive import mixture_of
 from bhmc.posterior.recorder import Recorder
 from bhmc.posterior.retention import Thinned, memory_of_partitions, plan
 from tests.posterior.draws_factory import make_draws
@@ -70,7 +71,8 @@ def test_a_mixture_is_that_of_its_draw():
     for whole, state in zip(recorder.wholes.things, states, strict=True):
         for ours, theirs in zip(whole.state(2)[:5], state[:5], strict=True):
             np.testing.assert_array_equal(ours, theirs)
-        mixture = whole.mixture(2)
+        assert whole.nbytes == whole.partition.nbytes + state.weights.nbytes + state.theta.nbytes
+        mixture = mixture_of(whole.state(2))
         np.testing.assert_array_equal(mixture.weights, component_weights(state))
         np.testing.assert_array_equal(mixture.theta, state.theta)
 
@@ -158,7 +160,7 @@ def test_concat_gives_more_chains(draws):
     np.testing.assert_array_equal(both.paths[2], draws.paths[0])
     np.testing.assert_array_equal(both.log_joint[2], draws.log_joint[0])
     np.testing.assert_array_equal(np.unique(both.mixture_index[:, 0]), [0, 1, 2])
-    with pytest.raises(ValueError, match="of the same data"):
+    with pytest.raises(ValueError, match="concat needs fits of the same data with equal n_draws"):
         concat([draws, make_draws()])
 
 

@@ -138,7 +138,7 @@ def test_coclustering_comes_in_blocks(model, monkeypatch):
 def test_coclustering_of_too_many_is_refused(monkeypatch):
     draws = make_draws()
     monkeypatch.setattr(summary, "_MOST_ENTRIES", 10)
-    with pytest.raises(ValueError, match="more than fit well into memory"):
+    with pytest.raises(ValueError, match="shares take too much memory"):
         summary.coclustering(draws)
     assert summary.coclustering(draws, rows=[0, 1], columns=[0, 1]).shape == (2, 2)
 

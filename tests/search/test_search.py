@@ -159,12 +159,15 @@ def test_the_defaults_are_those_of_the_estimator(monkeypatch):
     monkeypatch.setattr(
         rounds_module,
         "start_state",
-        lambda family, **settings: starts.append(settings) or right(family, **settings),
+        lambda transition, rows, **settings: (
+            starts.append((transition, settings)) or right(transition, rows, **settings)
+        ),
     )
     score(plan_of(data()), DEFAULTS, 0)
     model = BHMC()
-    assert starts[0]["n_levels"] == model.n_levels
-    assert starts[0]["hyper"] == model._check_parameters()
+    transition, settings = starts[0]
+    assert settings["n_levels"] == model.n_levels
+    assert transition == model._check_parameters()
 
 
 # ---- What is chosen ----

@@ -173,3 +173,27 @@ def large_tree():
         feature_means=means[components].mean(axis=0),
         feature_scales=np.ones(10),
     )
+
+
+NAMES = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu"]
+SUPPORT = np.array([1, 0.9, 0.4, 0.8, 0.3, 0.826, 0.4])
+
+
+def trees_to_look_up():
+    """Random trees, also with ids in no order of size."""
+    for tree in full_random_trees():
+        yield tree
+        yield shuffled(tree)
+
+
+def told_tree():
+    """The small tree with support, names and features in round numbers."""
+    return replace(
+        Tree.from_state(small_state()),
+        support=SUPPORT,
+        names=np.array(NAMES),
+        feature_names=np.array(["wings", "legs"]),
+        component_means=np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 1.1]]),
+        feature_means=np.array([1.0, 1.0]),
+        feature_scales=np.array([0.5, 1.0]),
+    )

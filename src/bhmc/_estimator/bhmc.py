@@ -43,7 +43,8 @@ from bhmc.posterior.recorder import (
     kept_of,
 )
 from bhmc.posterior.retention import KEEPS, memory_sentence, plan
-from bhmc.posterior.summary import nearest_draw, node_support
+from bhmc.posterior.summary import nearest_draw
+from bhmc.posterior.support import node_support
 from bhmc.rows.local import PRECISIONS
 from bhmc.tree import Tree
 
@@ -149,8 +150,8 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
     interrupted_ : bool
         Whether Ctrl-C (or a callback) ended the chains before all draws were made.
     warmup_traces_ : WarmupTraces
-        With `hyper="paper"` only: `alpha`, `gamma0`, `gamma`, (chain, sweep), and `shared`, (chain,
-        sweep, number), of every sweep of the warm-up, where they were learned.
+        With `hyper="paper"` only: the hyperparameters `learned` by name, (chain, sweep), and
+        `shared`, (chain, sweep, number), of every sweep of the warm-up.
     likelihood_ : object of bhmc.likelihoods
         The family that was fitted; `likelihood_.describe()` says in one line which columns have
         which family.

@@ -12,8 +12,8 @@ from scipy import sparse
 
 from bhmc._io.archive import read, write
 from bhmc.model.state import State
-from bhmc.posterior.recorder import Recorder, Row
-from bhmc.posterior.retention import Plan, Thinned, WholeDraw
+from bhmc.posterior.recorder import Recorder
+from bhmc.posterior.retention import Plan
 
 # Settings that may change from one fit to the next that goes on from it.
 _FREE = {"n_draws", "n_chains", "n_jobs", "progress", "checkpoint"}
@@ -43,15 +43,15 @@ class SavedChain:
         values = read(self._path, "checkpoint")
         self._check_same_fit(values["fit"])
         return Checkpoint(
-            captured=values["captured"] if "captured" in values else values["state"],
+            captured=values["captured"],
             rng=values["rng"],
-            recorder=_recorder(values["recorder"], self._plan),
+            recorder=Recorder.from_contents(values["recorder"], self._plan),
             made=values["made"],
         )
 
     def write(self, now: Checkpoint) -> None:
         """Save the chain, whole or not at all."""
-        values = now._asdict() | {"fit": self._fit, "recorder": _contents(now.recorder)}
+        values = now._asdict() | {"fit": self._fit, "recorder": now.recorder.contents()}
         write(self._path, "checkpoint", values)
 
     def _check_same_fit(self, theirs: dict[str, str]) -> None:
@@ -100,47 +100,3 @@ def _digest(X) -> str:
         for first in range(0, len(rows), 4096):
             digest.update(np.ascontiguousarray(rows[first : first + 4096]).tobytes())
     return digest.hexdigest()
-
-
-def _contents(recorder: Recorder) -> dict[str, Any]:
-    """A recorder as values that a file can hold."""
-    rows = recorder.rows
-    return {
-        "rows": {name: [getattr(row, name) for row in rows] for name in Row._fields},
-        "pairs": recorder.pairs,
-        "warmup_hyper": [list(values) for values in recorder.warmup_hyper],
-        "warmup_shared": recorder.warmup_shared,
-        "partitions": _thinned_contents(recorder.partitions),
-        "wholes": _thinned_contents(recorder.wholes),
-        "best": recorder.best,
-        "best_log_likelihood": recorder.best_log_likelihood,
-    }
-
-
-def _recorder(values: dict[str, Any], plan: Plan) -> Recorder:
-    recorder, rows = Recorder(plan), values["rows"]
-    columns = [rows[name] for name in Row._fields]
-    recorder.rows = [Row(*numbers) for numbers in zip(*columns, strict=True)]
-    recorder.pairs = values["pairs"]
-    recorder.warmup_hyper = [tuple(numbers) for numbers in values["warmup_hyper"]]
-    recorder.warmup_shared = values["warmup_shared"]
-    recorder.partitions.restore(values["partitions"]["step"], *_things(values["partitions"]))
-    recorder.wholes.restore(values["wholes"]["step"], *_things(values["wholes"]))
-    recorder.best, recorder.best_log_likelihood = values["best"], values["best_log_likelihood"]
-    return recorder
-
-
-def _thinned_contents(kept: Thinned) -> dict[str, Any]:
-    things = kept.things
-    values: dict[str, Any] = {"step": kept.step, "draws": kept.draws}
-    if things and isinstance(things[0], WholeDraw):
-        columns = {name: [getattr(one, name) for one in things] for name in WholeDraw._fields}
-        return values | {"wholes": columns}
-    return values | {"partitions": things}
-
-
-def _things(values: dict[str, Any]) -> tuple[list[int], list[Any]]:
-    if "wholes" not in values:
-        return values["draws"], list(values["partitions"])
-    columns = [values["wholes"][name] for name in WholeDraw._fields]
-    return values["draws"], [WholeDraw(*parts) for parts in zip(*columns, strict=True)]

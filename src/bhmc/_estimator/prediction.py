@@ -13,15 +13,14 @@ from bhmc._validation.data import WrongEntryError, check_matrix
 from bhmc._validation.frames import is_frame, read_new_rows
 from bhmc._validation.parameters import check_whole, seed_sequence
 from bhmc.likelihoods import ConjugateFamily, Likelihood
+from bhmc.model.protocol import Predictive
+from bhmc.model.registry import transition_named
 from bhmc.model.state import paths_to
 from bhmc.posterior.draws import Draws, Mixture
 from bhmc.posterior.predictive import (
-    Level,
-    at_level,
-    component_weights,
     log_density,
     log_tables,
-    node_probabilities,
+    node_tables,
     responsibilities,
     sample_rows,
 )
@@ -40,6 +39,7 @@ class Prediction(TransformerMixin):
     components of equal probability the one of the lowest number is taken.
     """
 
+    transition: Any
     # Set by `fit`.
     tree_: Tree
     draws_: Draws
@@ -70,8 +70,8 @@ class Prediction(TransformerMixin):
         with one_blas_thread():
             family, found = self._at_level(X, level)
             labels = np.empty(family.n_rows, dtype=np.int32)
-            for rows, log_f in log_tables(family, self.tree_.theta, width=len(found.share)):
-                labels[rows] = node_probabilities(log_f, found)[0].argmax(axis=1)
+            for rows, joins, _ in node_tables(family, self.tree_.theta, found):
+                labels[rows] = joins.argmax(axis=1)
         return labels
 
     def predict_path(self, X) -> NDArray[np.int32]:
@@ -113,8 +113,8 @@ class Prediction(TransformerMixin):
         with one_blas_thread():
             family, found = self._at_level(X, level)
             known, new = np.empty((family.n_rows, len(found.share))), np.empty(family.n_rows)
-            for rows, log_f in log_tables(family, self.tree_.theta, width=len(found.share)):
-                known[rows], new[rows] = node_probabilities(log_f, found)
+            for rows, joins, leaves in node_tables(family, self.tree_.theta, found):
+                known[rows], new[rows] = joins, leaves
         return (known, new) if return_new else known
 
     def transform(self, X) -> NDArray[np.float64]:
@@ -180,19 +180,21 @@ class Prediction(TransformerMixin):
         X = sample_rows(self._mixtures(), self.likelihood_, n_samples, self.n_features_in_, rng)
         return self._with_text(X) if self.categories_ else X
 
-    def _at_level(self, X, level: int | None) -> tuple[ConjugateFamily, Level]:
+    def _at_level(self, X, level: int | None) -> tuple[ConjugateFamily, Predictive]:
         """The family bound to X with the estimate's shared numbers, and a level of the estimate."""
         matrix, deepest = self._check_new(X), self.tree_.n_levels
         level = deepest if level is None else check_whole(level, "level", 0)
         if level > deepest:
             raise ValueError(f"level must be at most {deepest}, got {level}.")
-        return self._family(matrix).at(self.tree_.shared), at_level(self.tree_, level)
+        found = transition_named(self.transition).predictive(self.tree_, level)
+        return self._family(matrix).at(self.tree_.shared), found
 
     def _responsibilities(self, X) -> NDArray[np.float64]:
         """What `transform` returns, as an array whatever `set_output` asks for."""
         matrix, tree = self._check_new(X), self.tree_
         with one_blas_thread():
-            family, weights = self._family(matrix).at(tree.shared), component_weights(tree)
+            family = self._family(matrix).at(tree.shared)
+            weights = transition_named(self.transition).component_weights(tree)
             found = np.empty((family.n_rows, tree.n_components))
             for rows, log_f in log_tables(family, tree.theta):
                 found[rows] = responsibilities(log_f, weights)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from bhmc.likelihoods import AdaptiveGaussian, FullGaussian, Likelihood, SharedGaussian
-from bhmc.priors import Beta, Gamma, Prior, Uniform
+from bhmc.priors import LEARN_BY, Beta, Gamma, Prior, Uniform
 
 Draw = Callable[[np.random.Generator], Any]
 
 # What `BHMC` itself takes; other names are numbers of the likelihood.
-OF_THE_MODEL = ("n_levels", "alpha", "gamma0", "gamma")
+OF_THE_MODEL = ("n_levels", *LEARN_BY["exact"])
 
 _KINDS = "a prior, a list of choices, a function of a generator, a number, 'learn' or None"
 

@@ -93,6 +93,8 @@ class Transition(Protocol):
     """As in the registry."""
     samplers: ClassVar[tuple[str, ...]]
     """Names of its samplers, the usual one first."""
+    params: ClassVar[type]
+    """The class of what it adds to a state: a NamedTuple, which files hold under its name."""
 
     @property
     def hyper(self) -> Hyper:

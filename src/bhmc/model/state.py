@@ -173,7 +173,7 @@ class Partition(NamedTuple):
     leaf: NDArray[np.integer]
     """(n,) node id of each row's leaf."""
     component: NDArray[np.integer]
-    """(n,) component of each row, 0..K-1."""
+    """(n,) component of each row, 0..K-1; empty in a model without components."""
     parents: NDArray[np.int32]
     """(n_nodes,) parent of each node, -1 for the root, which is 0; parents come before children."""
 
@@ -182,12 +182,50 @@ class Partition(NamedTuple):
         """Bytes of its arrays."""
         return self.leaf.nbytes + self.component.nbytes + self.parents.nbytes
 
+    @property
+    def levels(self) -> NDArray[np.int64]:
+        """(n_nodes,) level of each node, 0 for the root."""
+        levels = np.zeros(len(self.parents), dtype=np.int64)
+        above = self.parents
+        while (below := above >= 0).any():
+            levels += below
+            above = np.where(below, self.parents[above], -1)
+        return levels
+
+    def sizes(self, levels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(n_nodes,) number of rows under each node.
+
+        Parameters
+        ----------
+        levels : (n_nodes,) array
+            The partition's own `levels`.
+        """
+        sizes = np.bincount(self.leaf, minlength=len(self.parents))
+        for level in range(int(levels.max()), 0, -1):
+            nodes = np.flatnonzero(levels == level)
+            np.add.at(sizes, self.parents[nodes], sizes[nodes])
+        return sizes
+
     def paths(self, n_levels: int) -> NDArray[np.int32]:
-        """(n, n_levels + 1) node ids from the root to each row's leaf."""
+        """(n, n_levels + 1) node ids from the root to each row's leaf.
+
+        Parameters
+        ----------
+        n_levels : int
+            Level of the leaves.
+        """
         return paths_to(self.leaf, self.parents, n_levels)
 
     def nodes_at(self, level: int, n_levels: int) -> NDArray[np.int32]:
-        """(n,) node id of each row at one level."""
+        """(n,) node id of each row at one level.
+
+        Parameters
+        ----------
+        level : int
+            0 is the root.
+        n_levels : int
+            Level of the leaves.
+        """
         nodes = self.leaf.astype(np.int32)
         for _ in range(n_levels - level):
             nodes = self.parents[nodes]

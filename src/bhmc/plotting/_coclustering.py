@@ -14,7 +14,7 @@ from bhmc._extras import import_matplotlib
 from bhmc._validation.parameters import check_whole
 from bhmc.plotting._canvas import axes_for, size_in_points
 from bhmc.plotting._colors import INK
-from bhmc.plotting._text import FONT_SIZE, PLAIN, item_names, width_of
+from bhmc.plotting._text import FONT_SIZE, PLAIN, item_names, one_line, width_of
 from bhmc.posterior.draws import Draws
 from bhmc.posterior.summary import check_level, coclustering, pairs_together
 from bhmc.tree import Tree
@@ -30,8 +30,8 @@ class CoclusteringGrid:
     """Shares of draws in which rows are together, for single rows or groups of neighbours."""
 
     share: NDArray[np.float64]
-    """(g, g) mean over the pairs of a row of one group and a row of the other, which for a group
-    with itself are those of two different rows."""
+    """(g, g) mean over the pairs of a row of one group and a row of the other. Within a group the
+    pairs are those of two different rows."""
     rows: NDArray[np.int64]
     """(r,) the rows, in the order of the tree."""
     bounds: NDArray[np.int64]
@@ -50,7 +50,7 @@ def coclustering_grid(
 ) -> CoclusteringGrid:
     """What `plot_coclustering` draws; parameters as there.
 
-    Memory is that of the cells and of one label for each row: never rows x rows.
+    It takes memory for the cells and for one label of each row, never for rows x rows.
     """
     max_cells = check_whole(max_cells, "max_cells", 1)
     if isinstance(draws, Draws):
@@ -72,7 +72,7 @@ def coclustering_grid(
         sums = pairs_together(draws, level, chosen, bounds)
     sizes = np.diff(bounds)
     pairs = np.outer(sizes, sizes).astype(float)
-    # A row is always with itself, which says nothing about its group; alone it is all there is.
+    # Pairs of a row with itself do not count, but where a group has one row there is no other pair.
     own = np.where(sizes > 1, sizes, 0)
     np.fill_diagonal(pairs, sizes * sizes - own)
     sums[np.diag_indices(n_cells)] -= own
@@ -91,8 +91,8 @@ def plot_coclustering(
 ) -> Axes:
     """Heat map of the share of the kept draws in which two rows are together.
 
-    Rows are in the order of the tree, so that what it puts together is a block on the diagonal:
-    dark blocks are those that most draws have. Thin lines part the tree's nodes.
+    Rows are in the order of the tree, so that a node of the tree is a block on the diagonal. A dark
+    block is a node that most draws have. Thin lines separate the tree's nodes.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def _sums(matrix: Any, rows: NDArray[np.int64], bounds: NDArray[np.int64]) -> ND
 def _names(tree: Tree | None, names: Iterable | None) -> list[str] | None:
     if tree is not None:
         return item_names(tree, names)
-    return None if names is None else [" ".join(str(name).split()) for name in names]
+    return None if names is None else one_line(names)
 
 
 def _draw_shares(ax: Axes, grid: CoclusteringGrid) -> None:
@@ -203,7 +203,7 @@ def _draw_shares(ax: Axes, grid: CoclusteringGrid) -> None:
     ax.set_aspect("equal", adjustable="box")
     ax.hlines(grid.blocks, 0, n, color=INK, linewidth=0.4, gid="blocks")
     ax.vlines(grid.blocks, 0, n, color=INK, linewidth=0.4, gid="blocks")
-    # Within inches of its own: a new figure has that margin, and given Axes are not moved.
+    # The colour bar has a width in inches: a new figure has that margin, given Axes are not moved.
     inch = 72 / max(min(size_in_points(ax)), 1.0)
     place = ax.inset_axes((1 + 0.1 * inch, 0.0, 0.15 * inch, 1.0))
     scale: Any = ax.figure.colorbar(image, cax=place)

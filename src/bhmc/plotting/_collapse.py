@@ -2,8 +2,8 @@
 
 A tree of thousands of nodes cannot be read. A picture therefore shows a part of it that contains
 the root and with every node its parent. Where some children of a node are shown, all others
-are one grey mark, "the rest", that says how many nodes and rows it stands for. Where none is shown,
-the node itself says how many nodes are below it. So nothing is left out without being counted.
+are one grey mark, "the rest", which says how many nodes and rows it stands for. Where no child is
+shown, the node itself says how many nodes are below it. So every node and row is counted.
 """
 
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bhmc._validation.parameters import check_whole
 from bhmc.plotting._colors import shown_components
 from bhmc.tree import Tree
+from bhmc.tree.checks import check_share, known_support
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,11 +152,8 @@ def _allowed(
     if max_depth is not None:
         good &= tree.levels <= check_whole(max_depth, "max_depth", 0)
     if min_support is not None:
-        if not 0 <= min_support <= 1:
-            raise ValueError(f"min_support must be between 0 and 1, got {min_support!r}.")
-        if tree.support is None:
-            raise ValueError("min_support needs a tree whose support is known.")
-        good &= tree.support >= min_support
+        share = check_share(min_support, "min_support")
+        good &= known_support(tree, "min_support") >= share
     good[0] = True
     for level in _levels(tree)[1:]:
         good[level] &= good[tree.parents[level]]

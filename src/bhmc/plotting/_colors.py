@@ -1,9 +1,9 @@
 """Colours that can be told apart by colour-blind people and in grey print.
 
 The eight colours are steps of lightness, eight or more apart, and of hues that stay apart for all
-three kinds of colour blindness (tests/test_plotting.py measures both). There are always more
-components than colours: the largest get one, all others are grey. Marks also say in words which
-component they show, so that nothing depends on colour alone.
+three kinds of colour blindness (tests/plotting/test_colors_and_text.py measures both). The largest
+components get a colour, all others are grey. Marks also say in words which component they show, so
+that nothing depends on colour alone.
 """
 
 import numpy as np

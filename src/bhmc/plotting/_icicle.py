@@ -18,6 +18,7 @@ from bhmc.plotting._labels import components_text, rest_text, root_text, support
 from bhmc.plotting._legend import add_legend
 from bhmc.plotting._text import FONT_SIZE, LINE_HEIGHT, PLAIN, count, item_names, width_of
 from bhmc.tree import Tree
+from bhmc.tree.checks import known_support
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,8 +107,8 @@ def plot_icicle(
     """
     import_matplotlib("plot_icicle")
     check_choice(color, "color", ("component", "support"))
-    if color == "support" and tree.support is None:
-        raise ValueError("color='support' needs a tree whose support is known.")
+    if color == "support":
+        known_support(tree, "color='support'")
     called = item_names(tree, names)
     boxes = icicle_boxes(
         tree,

@@ -1,4 +1,4 @@
-"""`plot_prior_posterior`: what was assumed against what was learned, and the numbers for it."""
+"""`plot_prior_posterior`: priors against draws, and `prior_posterior_data`: what it draws."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PriorPosterior(NamedTuple):
     prior_mean: float | None
     """For nodes and components: the expectation under the prior."""
     prior_interval: tuple[float, float] | None
-    """And where nine in ten of the prior's trees have it."""
+    """For nodes and components: the range that holds nine in ten of the prior's trees."""
 
 
 def prior_posterior_data(
@@ -50,18 +50,11 @@ def prior_posterior_data(
     check_is_fitted(model, "draws_")
     check_whole(n_samples, "n_samples", 2)
     check_whole(max_rows, "max_rows", 0)
-    hyper = concentrations(
-        alpha=model.alpha,
-        gamma0=model.gamma0,
-        gamma=model.gamma,
-        fixed_components=model.fixed_components,
-        hyper=model.hyper,
-    )
     draws = model.draws_
+    given = {name: getattr(model, name) for name in draws.learned}
+    hyper = concentrations(**given, fixed_components=model.fixed_components, hyper=model.hyper)
     found = [
-        _concentration(name, getattr(draws, name), prior)
-        for name in ("alpha", "gamma0", "gamma")
-        if isinstance(prior := getattr(hyper, name), Prior)
+        _concentration(name, draws.learned[name], prior) for name, prior in hyper.priors.items()
     ]
     n = len(model.tree_.paths)
     if n > max_rows:
@@ -69,9 +62,7 @@ def prior_posterior_data(
     prior = describe_prior(
         n,
         n_levels=draws.n_levels,
-        alpha=hyper.alpha,
-        gamma0=hyper.gamma0,
-        gamma=hyper.gamma,
+        **{name: getattr(hyper, name) for name in given},
         fixed_components=hyper.n_components,
         n_samples=n_samples,
         random_state=_SEED,
@@ -95,11 +86,11 @@ def plot_prior_posterior(
     n_samples: int = 100,
     max_rows: int = 20_000,
 ) -> NDArray:
-    """What was assumed before the data, against the draws.
+    """Priors against draws.
 
-    For every concentration that is learned: the density of its prior and a histogram of the draws.
-    Where the two are alike, the data said little. For components and the nodes of each level: the
-    histogram, and the range in which nine in ten trees of the prior have it.
+    For every hyperparameter that is learned: the density of its prior and a histogram of the draws.
+    Where the two are alike, the data said little about it. For components and the nodes of each
+    level: the histogram, and the range that holds nine in ten trees of the prior.
 
     Parameters
     ----------
@@ -110,7 +101,7 @@ def plot_prior_posterior(
     n_samples : int, default=100
         Trees drawn from the prior.
     max_rows : int, default=20000
-        For more rows no trees are drawn, which would take long: concentrations only.
+        Above this number only hyperparameters are shown, because drawing trees would take long.
 
     Returns
     -------
@@ -121,8 +112,8 @@ def plot_prior_posterior(
     panels = prior_posterior_data(model, n_samples=n_samples, max_rows=max_rows)
     if not panels:
         raise ValueError(
-            "there is nothing to compare: no concentration is learned, and the rows are more than "
-            f"max_rows={max_rows}."
+            "there is nothing to compare: no hyperparameter is learned, and there are more than "
+            f"max_rows={max_rows} rows."
         )
     columns = min(_COLUMNS, len(panels))
     rows = -(-len(panels) // columns)

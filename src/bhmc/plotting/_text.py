@@ -1,4 +1,4 @@
-"""Text in pictures: how large it is, what of it fits, and which labels can stand together.
+"""Text in pictures: how large it is, what part of it fits, and which labels do not overlap.
 
 Text is measured from its outlines, in points, so that no window and no finished picture is needed.
 """
@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.tree import Tree
+from bhmc.tree.checks import names_or_own
 
 FONT_SIZE = 8.0
 """Points; small enough for many labels, large enough to be read on paper."""
 LINE_HEIGHT = 1.25
 """Height of a line of text in units of its font size."""
-# Names are neither mathematics nor LaTeX, whatever signs they hold.
+# Names are neither mathematics nor LaTeX, whatever characters they hold.
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 
 
@@ -29,7 +30,7 @@ def width_of(text: str, size: float = FONT_SIZE) -> float:
 
 @lru_cache(maxsize=10_000)
 def _unit_width(text: str, fonts: tuple[str, ...]) -> float:
-    """Width in units of the font size; `fonts` are there so that others are measured anew."""
+    """Width in units of the font size; `fonts` are arguments so that the cache tells them apart."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -90,14 +91,13 @@ def apart(boxes: NDArray[np.float64], blocked: NDArray[np.float64]) -> NDArray[n
 
 def item_names(tree: Tree, names: Iterable | None) -> list[str] | None:
     """What to call the rows, a line each: `names`, or else the tree's own; None where unknown."""
-    if names is None:
-        names = tree.names
-    if names is None:
-        return None
-    found = [" ".join(str(name).split()) for name in names]
-    if len(found) != len(tree.paths):
-        raise ValueError(f"names must hold {len(tree.paths)} names, got {len(found)}.")
-    return found
+    found = names_or_own(tree, names)
+    return None if found is None else one_line(found)
+
+
+def one_line(names: Iterable) -> list[str]:
+    """Names as text without line breaks."""
+    return [" ".join(str(name).split()) for name in names]
 
 
 def count(number: int, what: str) -> str:

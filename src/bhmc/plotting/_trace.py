@@ -18,8 +18,6 @@ from bhmc.posterior.draws import Draws
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_CONCENTRATIONS = ("alpha", "gamma0", "gamma")
-
 
 class Trace(NamedTuple):
     """One number of the draws."""
@@ -29,8 +27,8 @@ class Trace(NamedTuple):
     values: NDArray
     """(chain, draw) its values; the warm-up is not among them."""
     ranks: NDArray[np.float64]
-    """(chain, bin) how many of each chain's values have a rank in each of equal bins; alike where
-    chains agree."""
+    """(chain, bin) how many of each chain's values have a rank in each of equal bins. Where chains
+    agree these counts are alike."""
     shares: NDArray[np.float64]
     """(chain, bin) density of the histogram of each chain."""
     edges: NDArray[np.float64]
@@ -43,7 +41,8 @@ def trace_data(
     """What `plot_trace` draws; parameters as there."""
     n_bins = check_whole(n_bins, "n_bins", 1)
     numbers = draws.numbers()
-    return [_trace(name, numbers[name], n_bins) for name in _chosen(numbers, names)]
+    chosen = _usual(draws, numbers) if names is None else _known(numbers, names)
+    return [_trace(name, numbers[name], n_bins) for name in chosen]
 
 
 def plot_trace(
@@ -57,7 +56,8 @@ def plot_trace(
     """Numbers of the draws in the order in which they were drawn, a row for each number.
 
     Only numbers that do not depend on labels are shown. To the right, by chain: how ranks among all
-    draws are spread (level lines near the dashed one where chains agree), or histograms.
+    draws are distributed, or histograms. Where chains agree, the lines of ranks are flat and near
+    the dashed line.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def plot_trace(
         Such as `model.draws_`.
     names : sequence of str, optional
         Names of `draws.numbers()`. If not given: log joint, components, nodes of each level, and
-        the concentrations that are learned.
+        the hyperparameters that are learned.
     ax : array of Axes, optional
         Two for each number; a new figure if not given.
     panel : {"rank", "histogram"}, default="rank"
@@ -102,18 +102,24 @@ def plot_trace(
     return axes
 
 
-def _chosen(numbers: dict[str, NDArray], names: Sequence[str] | None) -> list[str]:
-    """The names asked for, or the usual ones; a concentration that is fixed has no trace."""
-    if names is not None:
-        names = [names] if isinstance(names, str) else list(names)
-        unknown = [name for name in names if name not in numbers]
-        if unknown or not names:
-            asked = repr(unknown[0]) if unknown else "none"
-            raise ValueError(f"names must be of {', '.join(numbers)}; got {asked}.")
-        return names
-    levels = [name for name in numbers if name.startswith("nodes_at[")]
-    learned = [name for name in _CONCENTRATIONS if np.ptp(numbers[name]) > 0]
-    return ["log_joint", "n_components", *levels, *learned]
+def _known(numbers: dict[str, NDArray], names: str | Sequence[str]) -> list[str]:
+    """The names asked for, if there are such numbers."""
+    names = [names] if isinstance(names, str) else list(names)
+    unknown = [name for name in names if name not in numbers]
+    if unknown or not names:
+        asked = repr(unknown[0]) if unknown else "none"
+        raise ValueError(f"names must be of {', '.join(numbers)}; got {asked}.")
+    return names
+
+
+def _usual(draws: Draws, numbers: dict[str, NDArray]) -> list[str]:
+    """The numbers shown if none is asked for; a hyperparameter that is fixed has no trace."""
+    series = {name: name.partition("[")[0] for name in numbers}
+    learned = [
+        name for name in numbers if series[name] in draws.learned and np.ptp(numbers[name]) > 0
+    ]
+    first = [name for name in ("log_joint", "n_components") if name in numbers]
+    return [*first, *(name for name in numbers if series[name] == "nodes_at"), *learned]
 
 
 def _trace(name: str, values: NDArray, n_bins: int) -> Trace:
@@ -127,8 +133,8 @@ def _trace(name: str, values: NDArray, n_bins: int) -> Trace:
 def rank_counts(values: NDArray, n_bins: int) -> NDArray[np.float64]:
     """(chain, bin) values of each chain with a rank in each of `n_bins` equal ranges of ranks.
 
-    Equal values share their ranks: each is spread evenly over all ranks of its kind, which is what
-    ties broken at random give on average. Counts need not be whole, therefore.
+    Equal values share their ranks: each is spread evenly over the ranks of all of them, which is
+    what ties broken at random give on average. So counts need not be whole numbers.
     """
     every, kind, size = np.unique(values, return_inverse=True, return_counts=True)
     kind = kind.reshape(values.shape)

@@ -19,6 +19,7 @@ from bhmc.plotting._text import FONT_SIZE, item_names, width_of
 from bhmc.plotting._tree_labels import GAP, draw_labels
 from bhmc.plotting._tree_layout import LARGEST, Space, TreeLayout, node_radii, tree_layout
 from bhmc.tree import Tree
+from bhmc.tree.checks import known_support
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,8 +81,8 @@ def plot_tree(
     check_choice(direction, "direction", ("right", "down"))
     if support is not None:
         check_choice(support, "support", ("number", "transparency"))
-    if color == "support" and tree.support is None:
-        raise ValueError("color='support' needs a tree whose support is known.")
+    if color == "support":
+        known_support(tree, "color='support'")
     called = item_names(tree, names)
     layout = tree_layout(
         tree,

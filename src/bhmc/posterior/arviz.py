@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from bhmc.posterior.draws import Draws
 
 _SCALARS = ("log_likelihood", "n_nodes", "n_components", "component_entropy")
-_CONCENTRATIONS = ("alpha", "gamma0", "gamma")
-# What variables have beyond chain and draw. No dimension may bear the name of a variable: xarray
-# would take the variable for the dimension's own coordinate.
+# Dimensions of variables beyond chain and draw. No dimension may have the name of a variable,
+# because xarray would take the variable for the dimension's own coordinate.
 _DIMS = {
     "nodes_at": ["level"],
     "entropy_at": ["level"],
@@ -28,14 +27,14 @@ _DIMS = {
 
 
 def to_arviz(draws: Draws) -> Any:
-    """What was kept as a `DataTree`, for the plots and statistics of ArviZ.
+    """Draws as a `DataTree`, for the plots and statistics of ArviZ.
 
     Group `posterior` has the numbers of every draw under their names in `Draws`, with `together`
     as 0 and 1. Where the partitions of all draws were kept it also has `components` (chain, draw,
-    row) and `nodes` (chain, draw, row, level); their labels mean nothing from one draw to the next,
-    so neither does an average or an R-hat of them. Group `sample_stats` has `lp`, the log joint
-    density, and `constant_data` has `pairs`, the rows that `together` is about. Levels count from
-    1, for at level 0 every row is at node 0, the root.
+    row) and `nodes` (chain, draw, row, level). Labels mean nothing from one draw to the next, so an
+    average or an R-hat of labels means nothing. Group `sample_stats` has `lp`, the log joint
+    density, and `constant_data` has `pairs`, the rows that `together` compares. Levels count from
+    1, because at level 0 every row is at the root.
 
     Parameters
     ----------
@@ -51,18 +50,17 @@ def to_arviz(draws: Draws) -> Any:
     groups = {"posterior": _posterior(draws), "sample_stats": {"lp": draws.log_joint}}
     if len(draws.pairs):
         groups["constant_data"] = {"pairs": draws.pairs}
-    levels = np.arange(1, draws.n_levels + 1)
+    levels = {"level": np.arange(1, draws.n_levels + 1)} if draws.n_levels else {}
     # The origin is given because a user's settings of ArviZ may have another.
-    return arviz.from_dict(groups, dims=_DIMS, coords={"level": levels}, index_origin=0)
+    return arviz.from_dict(groups, dims=_DIMS, coords=levels, index_origin=0)
 
 
 def _posterior(draws: Draws) -> dict[str, NDArray]:
     vectors = {name: getattr(draws, name) for name in ("nodes_at", "entropy_at", "shared")}
     # ArviZ has no quantiles of truth values.
     vectors["together"] = draws.together.astype(np.int8)
-    found: dict[str, NDArray] = {
-        name: getattr(draws, name) for name in (*_SCALARS, *_CONCENTRATIONS)
-    }
+    found: dict[str, NDArray] = {name: getattr(draws, name) for name in _SCALARS}
+    found |= draws.learned
     found |= {name: values for name, values in vectors.items() if values.shape[2]}
     if len(draws.partitions) == draws.n_chains * draws.n_draws:
         found |= {"components": draws.components, "nodes": draws.paths[..., 1:]}

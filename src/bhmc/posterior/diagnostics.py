@@ -31,7 +31,7 @@ __all__ = [
     "warn_if_not_converged",
 ]
 
-# Findings that a warning, or the foot of a table, tells; the table has the rest.
+# Findings that a warning, or the foot of the printed table, names.
 _SHOWN = 3
 # A family may share numbers by the hundred: of a longer series only the worst are shown.
 _LONG = 12
@@ -116,12 +116,12 @@ def diagnose(draws: Draws, *, rhat_limit: float = 1.05, least_ess: float = 25) -
     Notes
     -----
     The usual advice, R-hat below 1.01 and 100 effective draws a chain, is for four chains of a
-    thousand draws. A default fit has two of 300, where 1.01 is within the noise: over 25 numbers,
-    in 1,000 simulated fits each, the greatest R-hat passed 1.01 in 31 % with independent draws, and
-    in all with 100 effective draws a chain. An alarm that always rings is not heard. The limits
-    here rang in none and in 3 %; in 70 % with 50 effective draws a chain, and always with 25.
-    Chains whose means lie 3/4 of a standard deviation apart were found in 92 % of fits with 100
-    effective draws a chain. For long runs take `rhat_limit=1.01, least_ess=100`.
+    thousand draws. A default fit has two chains of 300 draws, where 1.01 is within the noise. In
+    1,000 simulated fits of 25 numbers the greatest R-hat passed 1.01 in 31 % of the fits with
+    independent draws, and in all fits with 100 effective draws a chain. The limits here reported no
+    fit with independent draws, 3 % of those with 100 effective draws a chain, 70 % with 50, and all
+    with 25. Chains whose means lie 3/4 of a standard deviation apart were found in 92 % of fits
+    with 100 effective draws a chain. For long runs take `rhat_limit=1.01, least_ess=100`.
     """
     numbers = draws.numbers()
     values = np.stack([np.asarray(one, dtype=float) for one in numbers.values()], axis=-1)
@@ -149,7 +149,12 @@ def diagnose(draws: Draws, *, rhat_limit: float = 1.05, least_ess: float = 25) -
 def warn_if_not_converged(diagnostics: Diagnostics, *, stacklevel: int = 1) -> None:
     """One `ConvergenceWarning` that names the worst few numbers, if anything was found.
 
-    `stacklevel` says whose line the warning shows; 1 is the caller of this function.
+    Parameters
+    ----------
+    diagnostics : Diagnostics
+        What `diagnose` found.
+    stacklevel : int, default=1
+        Whose line the warning shows; 1 is the caller of this function.
     """
     if diagnostics.converged:
         return
@@ -181,16 +186,16 @@ def _measure(names: NDArray, values: NDArray[np.float64]) -> dict[str, NDArray]:
 
 
 def _unit(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A power of two near each number's greatest value, so that no square of it is beyond a double.
+    """A power of two near each number's greatest value, by which division is exact.
 
-    Dividing by it is exact.
+    Squares of the quotients do not overflow.
     """
     greatest = np.max(np.abs(values), axis=(0, 1), where=np.isfinite(values), initial=0.0)
     return np.exp2(np.frexp(np.where(greatest > 0, greatest, 1.0))[1] - 1)
 
 
 def _not_judged(names, values, constant, enough) -> Iterator[Finding]:
-    """What stands in the way of any judgement."""
+    """Why convergence cannot be judged."""
     wrong = (~np.isfinite(values)).sum(axis=(0, 1))
     for i in np.flatnonzero(wrong):
         what = f"{names[i]} is not a finite number in {_count(wrong[i], 'draw')}"

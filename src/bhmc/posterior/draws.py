@@ -1,13 +1,14 @@
 """`Draws`: what was kept of all chains. Numbers of every draw, and as many whole draws as asked.
 
 Labels of nodes and components mean nothing from one draw to the next, so the numbers are those that
-no relabelling changes. Whole draws are kept small: a leaf and a component for each row (one, two or
-four bytes each) and the parents of the nodes are all that a partition consists of.
+no relabelling changes. Whole draws are kept small: a partition has a leaf and a component for each
+row (one, two or four bytes each) and the parents of the nodes.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
@@ -15,34 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._validation.parameters import check_whole
-from bhmc.model.state import paths_to
+from bhmc.model.state import Partition
 
-
-class Partition(NamedTuple):
-    """The tree and the components of one draw, without its weights and parameters."""
-
-    leaf: NDArray[np.unsignedinteger]
-    """(n,) node id of each row's leaf, in the smallest type that holds it."""
-    component: NDArray[np.unsignedinteger]
-    """(n,) component of each row, likewise."""
-    parents: NDArray[np.int32]
-    """(n_nodes,) parent of each node, -1 for the root, which is 0; parents come before children."""
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of its arrays."""
-        return self.leaf.nbytes + self.component.nbytes + self.parents.nbytes
-
-    def paths(self, n_levels: int) -> NDArray[np.int32]:
-        """(n, n_levels + 1) node ids from the root to each row's leaf."""
-        return paths_to(self.leaf, self.parents, n_levels)
-
-    def nodes_at(self, level: int, n_levels: int) -> NDArray[np.int32]:
-        """(n,) node id of each row at one level."""
-        nodes = self.leaf.astype(np.int32)
-        for _ in range(n_levels - level):
-            nodes = self.parents[nodes]
-        return nodes
+__all__ = ["Draws", "Mixture", "Partition", "concat"]
 
 
 class Mixture(NamedTuple):
@@ -58,8 +34,10 @@ class Mixture(NamedTuple):
 
 # Numbers of every draw, in the order in which they are shown.
 _SCALARS = ("log_joint", "log_likelihood", "n_nodes", "n_components", "component_entropy")
-_CONCENTRATIONS = ("alpha", "gamma0", "gamma")
 _VECTORS = ("nodes_at", "entropy_at", "shared", "together")
+_OF_COMPONENTS = ("n_components", "component_entropy")
+# What is kept of some draws, and where the chain and the draw of each are.
+_KEPT = {"partitions": "partition_index", "mixtures": "mixture_index"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,17 +52,15 @@ class Draws:
     n_nodes: NDArray[np.int64]
     """(chain, draw) nodes in the tree."""
     n_components: NDArray[np.int64]
-    """(chain, draw) components that exist."""
+    """(chain, draw) components that exist; 0 in a model without components."""
     component_entropy: NDArray[np.float64]
     """(chain, draw) entropy in nats of the shares of the rows that components hold."""
-    alpha: NDArray[np.float64]
-    """(chain, draw) how readily data open new branches."""
-    gamma0: NDArray[np.float64]
-    """(chain, draw) how many components the tree spreads over."""
-    gamma: NDArray[np.float64]
-    """(chain, draw) how closely nodes follow their parents."""
+    learned: dict[str, NDArray[np.float64]]
+    """Hyperparameters by name, each (chain, draw) or (chain, draw, ...). `draws.alpha` is short for
+    `draws.learned["alpha"]`. `BHMC` has `alpha` (how readily data open new branches), `gamma0` (how
+    many components the tree spreads over) and `gamma` (how closely nodes follow their parents)."""
     nodes_at: NDArray[np.int64]
-    """(chain, draw, level) nodes at levels 1 to L."""
+    """(chain, draw, level) nodes at levels 1 to L; none in a model whose trees have no levels."""
     entropy_at: NDArray[np.float64]
     """(chain, draw, level) entropy in nats of the shares of the rows that nodes of levels 1 to L
     hold."""
@@ -104,8 +80,8 @@ class Draws:
     """(kept, 2) chain and draw of each of `mixtures`."""
 
     def __post_init__(self):
-        for field in fields(self):
-            value = getattr(self, field.name)
+        values = (getattr(self, field.name) for field in fields(self))
+        for value in (*values, *self.learned.values()):
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
 
@@ -113,6 +89,12 @@ class Draws:
         # NumPy forgets the flag when it pickles or copies an array.
         self.__dict__.update(state)
         self.__post_init__()
+
+    def __getattr__(self, name: str) -> NDArray[np.float64]:
+        return learned_value(self.__dict__.get("learned", {}), name, "Draws")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.learned]
 
     @property
     def n_chains(self) -> int:
@@ -137,15 +119,17 @@ class Draws:
     def numbers(self) -> dict[str, NDArray]:
         """Every number of a draw by its name, each an array (chain, draw).
 
-        Those of levels, pairs and shared numbers are named `nodes_at[2]`, `together[0]`,
-        `shared[0]`; levels count from 1.
+        Levels, pairs and shared numbers are named `nodes_at[2]`, `together[0]` and `shared[0]`.
+        Levels count from 1.
         """
-        found = {name: getattr(self, name) for name in (*_SCALARS, *_CONCENTRATIONS)}
+        found: dict[str, NDArray] = {}
+        for name in _SCALARS:
+            if self.n_components.any() or name not in _OF_COMPONENTS:
+                found[name] = getattr(self, name)
+        for name, values in self.learned.items():
+            found |= _entries(name, values, 0)
         for name in _VECTORS:
-            first = 1 if name.endswith("_at") else 0
-            values = getattr(self, name)
-            for i in range(values.shape[2]):
-                found[f"{name}[{i + first}]"] = values[:, :, i]
+            found |= _entries(name, getattr(self, name), 1 if name.endswith("_at") else 0)
         return found
 
     @property
@@ -174,13 +158,25 @@ class Draws:
             )
 
     def thin(self, step: int) -> Draws:
-        """Every `step`-th draw of each chain, the last one included."""
+        """Every `step`-th draw of each chain, the last one included.
+
+        Parameters
+        ----------
+        step : int
+            Draws from one that stays to the next.
+        """
         step = check_whole(step, "step", 1)
         first = (self.n_draws - 1) % step
         return self._select(slice(None), np.arange(first, self.n_draws, step))
 
     def chain(self, chain: int) -> Draws:
-        """One chain alone; chains are numbered from 0."""
+        """One chain alone.
+
+        Parameters
+        ----------
+        chain : int
+            Its number, from 0.
+        """
         chain = check_whole(chain, "chain", 0)
         if chain >= self.n_chains:
             raise ValueError(f"chain must be at most {self.n_chains - 1}, got {chain}.")
@@ -190,38 +186,51 @@ class Draws:
         """The draws of some chains (an index array or slice) and some draws (or None: all)."""
         chains = np.arange(self.n_chains)[chains]
         draws = np.arange(self.n_draws) if draws is None else draws
+        cells = np.ix_(chains, draws)
+        parts: dict[str, Any] = {
+            name: getattr(self, name)[cells] for name in (*_SCALARS, *_VECTORS)
+        }
+        parts["learned"] = {name: values[cells] for name, values in self.learned.items()}
         new_chain = {old: new for new, old in enumerate(chains.tolist())}
         new_draw = {old: new for new, old in enumerate(draws.tolist())}
-        arrays: dict[str, Any] = {
-            name: getattr(self, name)[np.ix_(chains, draws)]
-            for name in (*_SCALARS, *_CONCENTRATIONS, *_VECTORS)
-        }
-        for things, index in (("partitions", "partition_index"), ("mixtures", "mixture_index")):
-            pairs = enumerate(getattr(self, index).tolist())
+        for things, index in _KEPT.items():
+            places = enumerate(getattr(self, index).tolist())
             left = [
                 (i, new_chain[c], new_draw[t])
-                for i, (c, t) in pairs
+                for i, (c, t) in places
                 if c in new_chain and t in new_draw
             ]
-            arrays[things] = tuple(getattr(self, things)[i] for i, _, _ in left)
-            arrays[index] = np.array([pair for _, *pair in left], dtype=np.int64).reshape(-1, 2)
-        return replace(self, **arrays)
+            parts[things] = tuple(getattr(self, things)[i] for i, _, _ in left)
+            parts[index] = np.array([place for _, *place in left], dtype=np.int64).reshape(-1, 2)
+        return replace(self, **parts)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Save in one file, whole or not at all (docs/file-format.md)."""
+        """Save in one file, whole or not at all (docs/file-format.md).
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write; a file there is replaced.
+        """
         from bhmc._io.archive import write
 
         write(path, "draws", self)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Draws:
-        """The draws of a file that `save` wrote."""
+        """The draws of a file that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        """
         from bhmc._io.archive import read
 
         return read(path, "draws")
 
     def to_arviz(self) -> Any:
-        """All of it as a DataTree of ArviZ with named dimensions."""
+        """The draws as a DataTree of ArviZ with named dimensions; see `bhmc.posterior.to_arviz`."""
         from bhmc.posterior.arviz import to_arviz
 
         return to_arviz(self)
@@ -235,38 +244,78 @@ class Draws:
         )
 
 
-def concat(draws: list[Draws]) -> Draws:
+def concat(draws: Sequence[Draws]) -> Draws:
     """More chains: the chains of several fits of the same data, one after another.
 
-    All must have the same number of draws, levels, rows and pairs.
+    Parameters
+    ----------
+    draws : sequence of Draws
+        Fits of the same data with equal `n_levels`, `n_draws` and learned hyperparameters.
     """
     if not draws:
         raise ValueError("draws must hold at least one Draws, got none.")
     first = draws[0]
     for other in draws[1:]:
-        same = (
-            other.n_draws == first.n_draws
-            and other.nodes_at.shape[2] == first.nodes_at.shape[2]
-            and other.shared.shape[2] == first.shared.shape[2]
-            and other.n_rows == first.n_rows
-            and np.array_equal(other.pairs, first.pairs)
-        )
-        if not same:
+        if not _is_alike(first, other):
             raise ValueError(
-                f"draws of the same data and of as many draws a chain can be put together, got "
-                f"{first!r} of {first.n_rows} rows and {other!r} of {other.n_rows} rows."
+                f"concat needs fits of the same data with equal n_draws, got {first!r} of "
+                f"{first.n_rows} rows and {other!r} of {other.n_rows} rows."
             )
-    arrays: dict[str, Any] = {
+    parts: dict[str, Any] = {
         name: np.concatenate([getattr(one, name) for one in draws])
-        for name in (*_SCALARS, *_CONCENTRATIONS, *_VECTORS)
+        for name in (*_SCALARS, *_VECTORS)
+    }
+    parts["learned"] = {
+        name: np.concatenate([one.learned[name] for one in draws]) for name in first.learned
     }
     before = np.cumsum([0, *(one.n_chains for one in draws[:-1])])
-    for things, index in (("partitions", "partition_index"), ("mixtures", "mixture_index")):
-        arrays[things] = tuple(thing for one in draws for thing in getattr(one, things))
-        arrays[index] = np.concatenate(
+    for things, index in _KEPT.items():
+        parts[things] = tuple(thing for one in draws for thing in getattr(one, things))
+        parts[index] = np.concatenate(
             [
                 getattr(one, index) + np.array([shift, 0])
                 for one, shift in zip(draws, before, strict=True)
             ]
         )
-    return replace(first, **arrays)
+    return replace(first, **parts)
+
+
+def learned_value(learned: Mapping[str, NDArray], name: str, owner: str) -> NDArray[np.float64]:
+    """A hyperparameter by its name.
+
+    Parameters
+    ----------
+    learned : mapping from names to arrays
+        The hyperparameters of the model.
+    name : str
+        The one that is asked for.
+    owner : str
+        What it was asked of, for the message of the AttributeError where there is none.
+    """
+    if name not in learned:
+        known = ", ".join(learned) or "none"
+        raise AttributeError(f"{owner} has no {name!r}; this model's hyperparameters are: {known}.")
+    return learned[name]
+
+
+def _entries(name: str, values: NDArray, first: int) -> dict[str, NDArray]:
+    """`alpha`, or the numbers of a vector as `shared[0]`, `shared[1]`, ... counted from `first`."""
+    if values.ndim == 2:
+        return {name: values}
+    return {
+        f"{name}[{','.join(str(i + first) for i in place)}]": values[(..., *place)]
+        for place in np.ndindex(values.shape[2:])
+    }
+
+
+def _is_alike(one: Draws, other: Draws) -> bool:
+    """Whether chains of the two can stand side by side."""
+    shapes = (
+        {name: array.shape[1:] for name, array in draws.numbers().items()} for draws in (one, other)
+    )
+    return (
+        one.n_draws == other.n_draws
+        and one.n_rows == other.n_rows
+        and np.array_equal(one.pairs, other.pairs)
+        and next(shapes) == next(shapes)
+    )

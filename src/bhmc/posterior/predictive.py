@@ -1,26 +1,20 @@
-"""Rows not seen: where in a tree they would go, which component they look like, their density.
+"""Rows not seen: which node and component of a draw they suit, their density, new rows.
 
-A new row x walks from the root as the data did: at node z to child y with probability
-N_y / (N_z + alpha), to a new branch with alpha / (N_z + alpha). A branch not seen has the mixture
-of the node it springs from as its mean. So a row that has reached z has component k with
-
-    V_z = beta_z  at a leaf,
-    V_z = (alpha beta_z + sum over children y of N_y V_y) / (N_z + alpha)  at an inner node,
-
-and p(x, reaches z, k) = p(reaches z) V_zk f(x; theta_k), with f* for the component not yet seen.
+What a row's place would be before it is seen is the transition's business (`Predictive`); what is
+here holds for every transition.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp, softmax
 
 from bhmc.likelihoods import ConjugateFamily, Likelihood
+from bhmc.model.protocol import Predictive
+from bhmc.model.registry import transition_of
 from bhmc.model.state import State
 from bhmc.posterior.draws import Mixture
-from bhmc.tree import Tree
 
 Floats = NDArray[np.float64]
 
@@ -28,49 +22,16 @@ Floats = NDArray[np.float64]
 _MOST_NUMBERS, _MOST_ROWS = 2**21, 4096
 
 
-class Level(NamedTuple):
-    """Where the next row goes at one level of m nodes before it is seen, by its component k."""
+def mixture_of(state: State) -> Mixture:
+    """What a draw says of a row not seen.
 
-    share: Floats
-    """(m, K + 1) p(it passes through this node | it joins a node that exists, k)."""
-    log_known: Floats
-    """(K + 1,) log p(it joins a node that exists, k), the component not yet seen last."""
-    log_new: Floats
-    """(K + 1,) log p(it has left for a new branch at a level above, k)."""
-
-
-def component_weights(of: State | Tree) -> Floats:
-    """(K + 1,): probability of each component for the next datum, the remainder last: V_root."""
-    return _mixtures(of)[0]
-
-
-def at_level(tree: Tree, level: int) -> Level:
-    """p(z, k) = p(reaches z) V_zk for the nodes z of the level, in the parts that `Level` names."""
-    mixtures = _mixtures(tree)
-    reached = np.ones(tree.n_nodes)
-    for below in range(1, tree.n_levels + 1):
-        z = np.flatnonzero(tree.levels == below)
-        y = tree.parents[z]
-        reached[z] = reached[y] * tree.sizes[z] / (tree.sizes[y] + tree.alpha)
-    left = np.where(tree.levels < level, reached * tree.alpha / (tree.sizes + tree.alpha), 0.0)
-    own = tree.levels == level
-    joint = reached[own, None] * mixtures[own]
-    known = joint.sum(axis=0)
-    joint /= np.where(known > 0, known, 1.0)
-    return Level(joint, _log(known), _log(left @ tree.weights))
-
-
-def _mixtures(of: State | Tree) -> Floats:
-    """(n_nodes, K + 1): V_z."""
-    alpha = of.alpha if isinstance(of, Tree) else of.hyper.alpha
-    sizes, levels, mixtures = of.sizes.astype(np.float64), of.levels, of.weights.copy()
-    for level in range(of.n_levels, 0, -1):
-        children = np.flatnonzero(levels == level)
-        children = children[np.argsort(of.parents[children], kind="stable")]
-        z, first = np.unique(of.parents[children], return_index=True)
-        pull = np.add.reduceat(sizes[children, None] * mixtures[children], first)
-        mixtures[z] = (alpha * mixtures[z] + pull) / (sizes[z, None] + alpha)
-    return mixtures
+    Parameters
+    ----------
+    state : State
+        The draw.
+    """
+    weights = transition_of(state).component_weights(state)
+    return Mixture(weights, state.theta, state.shared)
 
 
 def log_tables(
@@ -78,7 +39,14 @@ def log_tables(
 ) -> Iterator[tuple[slice, Floats]]:
     """Some rows at a time, and their (rows, K + 1) log f(x_n; theta_k), log f*(x_n) last.
 
-    Rows are few enough for the caller to make a table of them `width` numbers wide.
+    Parameters
+    ----------
+    family : Family
+        The likelihood bound to the rows.
+    theta : (K, p) array
+        Parameters of the components.
+    width : int, default=1
+        Columns of the widest table that the caller makes of these rows: wider tables, fewer rows.
     """
     natural, base, new = family.natural(theta), family.log_base(), family.log_new()
     widest = max(width, family.n_statistics, len(theta) + 1)
@@ -92,30 +60,70 @@ def log_tables(
         yield rows, table
 
 
-def node_probabilities(log_f: Floats, level: Level) -> tuple[Floats, Floats]:
+def node_tables(
+    family: ConjugateFamily, theta: Floats, at: Predictive
+) -> Iterator[tuple[slice, Floats, Floats]]:
+    """Some rows at a time, and their `node_probabilities`.
+
+    Parameters
+    ----------
+    family : Family
+        The likelihood bound to the rows.
+    theta : (K, p) array
+        Parameters of the components.
+    at : Predictive
+        Where the next row goes at a level before it is seen.
+    """
+    for rows, log_f in log_tables(family, theta, width=len(at.share)):
+        yield rows, *node_probabilities(log_f, at)
+
+
+def node_probabilities(log_f: Floats, at: Predictive) -> tuple[Floats, Floats]:
     """(n, m): p(z | x, z is a node of the level that exists); (n,): p(the row left before | x).
 
-    p(z | x, known) = sum_k p(k | x, known) p(z | k, known), in this order because nothing can
+    p(z | x, joins) = sum_k p(k | x, joins) p(z | k, joins), in this order because nothing can
     underflow in it: a row may be far from everything that a node holds.
+
+    Parameters
+    ----------
+    log_f : (n, K + 1) array
+        log f of every row under every component, as `log_tables` gives it.
+    at : Predictive
+        Where the next row goes at this level before it is seen.
     """
-    known = softmax(log_f + level.log_known, axis=1) @ level.share.T
-    known /= known.sum(axis=1, keepdims=True)
-    log_new, log_known = (
-        logsumexp(log_f + log_p, axis=1) for log_p in (level.log_new, level.log_known)
+    joins = softmax(log_f + at.log_join, axis=1) @ at.share.T
+    joins /= joins.sum(axis=1, keepdims=True)
+    log_leave, log_join = (
+        logsumexp(log_f + log_p, axis=1) for log_p in (at.log_leave, at.log_join)
     )
-    return known, expit(log_new - log_known)
+    return joins, expit(log_leave - log_join)
 
 
 def responsibilities(log_f: Floats, weights: Floats) -> Floats:
-    """(n, K): p(k | x, k is a component that exists), proportional to w_k f(x; theta_k)."""
+    """(n, K): p(k | x, k is a component that exists), proportional to w_k f(x; theta_k).
+
+    Parameters
+    ----------
+    log_f : (n, K + 1) array
+        log f of every row under every component, as `log_tables` gives it.
+    weights : (K + 1,) array
+        w, the probability of each component for the next row, a component not yet seen last.
+    """
     found = softmax(log_f[:, :-1] + _log(weights[:-1]), axis=1)
     return found / found.sum(axis=1, keepdims=True)
 
 
 def log_density(mixtures: Iterable[Mixture], family: ConjugateFamily) -> Floats:
-    """(n,): log of the mean over mixtures of p(x_n | mixture), for the rows of `family`.
+    """(n,): log of the mean over mixtures of p(x_n | mixture).
 
     p(x | mixture) = sum_k w_k f(x; theta_k) + w* f*(x).
+
+    Parameters
+    ----------
+    mixtures : iterable of Mixture
+        Such as `Draws.mixtures`, at least one.
+    family : Family
+        The likelihood bound to the rows.
     """
     total, count = np.full(family.n_rows, -np.inf), 0
     for count, mixture in enumerate(mixtures, 1):  # noqa: B007
@@ -126,8 +134,16 @@ def log_density(mixtures: Iterable[Mixture], family: ConjugateFamily) -> Floats:
 
 
 def log_predictive(state: State, family: ConjugateFamily) -> Floats:
-    """(n,): log p(x_n | state) of the rows `family` is bound to, which the state has not seen."""
-    return log_density([Mixture(component_weights(state), state.theta, state.shared)], family)
+    """(n,): log p(x_n | state) of rows that the state has not seen.
+
+    Parameters
+    ----------
+    state : State
+        A draw.
+    family : Family
+        The likelihood bound to the rows not seen.
+    """
+    return log_density([mixture_of(state)], family)
 
 
 def sample_rows(
@@ -137,7 +153,21 @@ def sample_rows(
     n_features: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """(n_samples, d): x ~ F(theta_k), k ~ w of a mixture drawn evenly; theta ~ H where k is new."""
+    """(n_samples, d): x ~ F(theta_k), k ~ w of a mixture drawn evenly; theta ~ H where k is new.
+
+    Parameters
+    ----------
+    mixtures : tuple of Mixture
+        Such as `Draws.mixtures`, at least one.
+    likelihood : Likelihood
+        F and H.
+    n_samples : int
+        Rows wanted.
+    n_features : int
+        Columns of the data.
+    rng : numpy.random.Generator
+        Source of randomness.
+    """
     X = np.empty((n_samples, n_features))
     chosen = rng.integers(len(mixtures), size=n_samples)
     for i in np.unique(chosen):

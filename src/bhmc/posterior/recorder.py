@@ -2,122 +2,209 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc.model.protocol import Sampler as Chain
-from bhmc.model.state import Info, State
-from bhmc.posterior.draws import Draws, Partition
+from bhmc.model.protocol import Sampler
+from bhmc.model.state import Info, Partition, State
+from bhmc.posterior.draws import Draws, learned_value
+from bhmc.posterior.predictive import mixture_of
 from bhmc.posterior.retention import Plan, Thinned, WholeDraw, small
 
-# Pairs of rows that are watched.
+# Pairs of rows of which every draw says whether they are together.
 _N_PAIRS = 8
+
+Learned = dict[str, float | NDArray[np.float64]]
 
 
 class WarmupTraces(NamedTuple):
-    """What was learned, sweep by sweep of the warm-up; each array is (chain, sweep)."""
+    """What was learned, sweep by sweep of the warm-up."""
 
-    alpha: NDArray[np.float64]
-    """How readily data open new branches."""
-    gamma0: NDArray[np.float64]
-    """How many components the tree spreads over."""
-    gamma: NDArray[np.float64]
-    """How closely nodes follow their parents."""
+    learned: dict[str, NDArray[np.float64]]
+    """Hyperparameters by name, each (chain, sweep); `traces.alpha` is short for
+    `traces.learned["alpha"]`."""
     shared: NDArray[np.float64]
     """(chain, sweep, q) the numbers that all components share, such as a learned sigma2."""
 
+    def __getattr__(self, name: str) -> NDArray[np.float64]:
+        return learned_value(self.learned, name, "WarmupTraces")
+
 
 class Row(NamedTuple):
-    """The numbers of one draw."""
+    """The numbers of one draw, as `Draws` has them of all."""
 
     log_joint: float
     log_likelihood: float
     n_nodes: int
     n_components: int
     component_entropy: float
-    alpha: float
-    gamma0: float
-    gamma: float
+    learned: Learned
     nodes_at: NDArray[np.int64]
     entropy_at: NDArray[np.float64]
     shared: NDArray[np.float64]
     together: NDArray[np.bool_]
 
 
+_PLAIN_FIELDS = [name for name in Row._fields if name != "learned"]
+
+
 class Recorder:
-    """Listens to a chain: hand `on_draw` (and `on_warmup`) to `sampling.run`."""
+    """Listens to a chain: hand `on_draw` (and `on_warmup`) to `run`.
+
+    Parameters
+    ----------
+    plan : Plan, optional
+        What to keep of whole draws and partitions; by default nothing.
+    """
 
     def __init__(self, plan: Plan | None = None):
         self.plan = plan or Plan(state_step=0, partition_step=0)
         self.rows: list[Row] = []
-        self.warmup_hyper: list[tuple[float, ...]] = []
+        self.warmup_learned: list[Learned] = []
         self.warmup_shared: list[NDArray[np.float64]] = []
         self.wholes = Thinned(self.plan.state_step, self.plan.state_bytes)
         limit = 2**62 if self.plan.every_partition else self.plan.partition_bytes
         step = 1 if self.plan.every_partition else self.plan.partition_step
         self.partitions = Thinned(step, limit)
         self.pairs = np.empty((0, 2), dtype=np.int64)
-        self.best: State | None = None
+        self.best: Any = None
         self.best_log_likelihood = -np.inf
 
-    def on_warmup(self, chain: Chain) -> None:
-        """Note what the chain has learned so far."""
-        self.warmup_hyper.append(tuple(chain.learned().values()))
-        self.warmup_shared.append(chain.shared)
+    def on_warmup(self, sampler: Sampler) -> None:
+        """Note what the sampler has learned so far.
 
-    def on_draw(self, chain: Chain, info: Info) -> None:
-        """Note the draw's numbers; keep the whole of it where the plan says so."""
-        log_likelihood = chain.log_likelihood()
+        Parameters
+        ----------
+        sampler : Sampler
+            The chain after a sweep of the warm-up.
+        """
+        self.warmup_learned.append(dict(sampler.learned()))
+        self.warmup_shared.append(sampler.shared)
+
+    def on_draw(self, sampler: Sampler, info: Info | None = None) -> None:
+        """Note the draw's numbers; keep the whole of it where the plan says so.
+
+        Parameters
+        ----------
+        sampler : Sampler
+            The chain at a draw.
+        info : Info, optional
+            What happened in the last sweep; not kept.
+        """
+        log_likelihood = sampler.log_likelihood()
         if np.isnan(log_likelihood):
-            raise ArithmeticError("a draw has no likelihood: its numbers are beyond a double.")
-        draw = len(self.rows)
+            raise ArithmeticError(
+                "The log likelihood is NaN because values overflowed double precision."
+            )
+        draw, partition = len(self.rows), sampler.partition()
         if not self.rows:
-            self.pairs = watched_pairs(len(chain.partition().leaf))
-        self.rows.append(_numbers(chain, log_likelihood, self.pairs))
-        self._keep(chain, draw)
+            self.pairs = watched_pairs(len(partition.component))
+        self.rows.append(_numbers(sampler, partition, log_likelihood, self.pairs))
+        self._keep(sampler, partition, draw)
         if self.plan.best and (self.best is None or log_likelihood > self.best_log_likelihood):
             self.best = None  # never two of them: for many rows a state is large
-            self.best, self.best_log_likelihood = chain.state(), log_likelihood
+            self.best, self.best_log_likelihood = sampler.state(), log_likelihood
 
     def first(self, n_draws: int) -> Recorder:
-        """What was kept of the first so many draws; all of it, this same recorder."""
+        """What was kept of the first `n_draws` draws; this same recorder where that is all."""
         if n_draws == len(self.rows):
             return self
         fewer = Recorder(self.plan)
         fewer.rows, fewer.pairs = self.rows[:n_draws], self.pairs
-        fewer.warmup_hyper, fewer.warmup_shared = self.warmup_hyper, self.warmup_shared
+        fewer.warmup_learned, fewer.warmup_shared = self.warmup_learned, self.warmup_shared
         fewer.wholes, fewer.partitions = self.wholes.first(n_draws), self.partitions.first(n_draws)
         fewer.best, fewer.best_log_likelihood = self.best, self.best_log_likelihood
         return fewer
 
-    def _keep(self, chain: Chain, draw: int) -> None:
-        whole = self.plan.state_step > 0 and self.wholes.wants(draw)
-        partition = self.plan.partition_step > 0 and self.partitions.wants(draw)
-        if not whole and not partition:
+    def contents(self) -> dict[str, Any]:
+        """All that was kept, as values that a file can hold."""
+        wholes = self.wholes.things
+        return {
+            "rows": {name: [getattr(row, name) for row in self.rows] for name in _PLAIN_FIELDS},
+            "learned": _columns([row.learned for row in self.rows]),
+            "pairs": self.pairs,
+            "warmup_learned": _columns(self.warmup_learned),
+            "warmup_shared": self.warmup_shared,
+            "partitions": {
+                "step": self.partitions.step,
+                "draws": self.partitions.draws,
+                "partitions": self.partitions.things,
+            },
+            "wholes": {
+                "step": self.wholes.step,
+                "draws": self.wholes.draws,
+                "partitions": [whole.partition for whole in wholes],
+                "others": _columns([whole.others for whole in wholes]),
+            },
+            "best": self.best,
+            "best_log_likelihood": self.best_log_likelihood,
+        }
+
+    @classmethod
+    def from_contents(cls, values: dict[str, Any], plan: Plan) -> Recorder:
+        """A recorder that resumes from what another had kept.
+
+        Parameters
+        ----------
+        values : dict
+            What `contents` gave.
+        plan : Plan
+            What to keep from now on.
+        """
+        recorder, rows = cls(plan), values["rows"]
+        plain = zip(*(rows[name] for name in _PLAIN_FIELDS), strict=True)
+        learned = _dicts(values["learned"], len(rows["log_joint"]))
+        recorder.rows = [
+            Row(**dict(zip(_PLAIN_FIELDS, numbers, strict=True)), learned=one)
+            for numbers, one in zip(plain, learned, strict=True)
+        ]
+        recorder.pairs = values["pairs"]
+        recorder.warmup_shared = list(values["warmup_shared"])
+        recorder.warmup_learned = _dicts(values["warmup_learned"], len(recorder.warmup_shared))
+        kept, wholes = values["partitions"], values["wholes"]
+        recorder.partitions.restore(kept["step"], kept["draws"], kept["partitions"])
+        others = _dicts(wholes["others"], len(wholes["draws"]))
+        things = list(map(WholeDraw, wholes["partitions"], others))
+        recorder.wholes.restore(wholes["step"], wholes["draws"], things)
+        recorder.best, recorder.best_log_likelihood = values["best"], values["best_log_likelihood"]
+        return recorder
+
+    def _keep(self, sampler: Sampler, partition: Partition, draw: int) -> None:
+        keeps_whole = self.plan.state_step > 0 and self.wholes.wants(draw)
+        keeps_partition = self.plan.partition_step > 0 and self.partitions.wants(draw)
+        if not keeps_whole and not keeps_partition:
             return
-        tree = chain.partition()
-        kept = Partition(small(tree.leaf), small(tree.component), tree.parents)
-        if partition:
+        kept = small(partition)
+        if keeps_partition:
             self.partitions.add(draw, kept)
-        if whole:
-            state = chain.state()
-            self.wholes.add(
-                draw,
-                WholeDraw(kept, state.params.log_weights, state.theta, state.shared, state.hyper),
-            )
+        if keeps_whole:
+            self.wholes.add(draw, WholeDraw.of(sampler.state(), kept))
 
 
-def best_state(recorders: list[Recorder]) -> State:
-    """The draw of the highest complete-data log likelihood over all chains, as in the paper."""
+def best_state(recorders: Sequence[Recorder]) -> State:
+    """The draw of the highest complete-data log likelihood over all chains, as in the paper.
+
+    Parameters
+    ----------
+    recorders : sequence of Recorder
+        One for each chain; each has kept its best draw.
+    """
     best = max(recorders, key=lambda recorder: recorder.best_log_likelihood)
     assert best.best is not None, "a chain keeps at least one draw"
     return best.best
 
 
 def watched_pairs(n_rows: int) -> NDArray[np.int64]:
-    """(pairs, 2) a few pairs of rows, always the same for so many rows."""
+    """(pairs, 2) a few pairs of rows, always the same for the same number of rows.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of the data.
+    """
     if n_rows < 2:
         return np.empty((0, 2), dtype=np.int64)
     rng = np.random.default_rng(n_rows)
@@ -125,63 +212,108 @@ def watched_pairs(n_rows: int) -> NDArray[np.int64]:
     return np.column_stack([first, (first + rng.integers(1, n_rows, size=_N_PAIRS)) % n_rows])
 
 
-def collect(recorders: list[Recorder]) -> Draws:
-    """What all chains have kept; they must have as many draws each."""
+def collect(recorders: Sequence[Recorder]) -> Draws:
+    """What all chains have kept.
+
+    Parameters
+    ----------
+    recorders : sequence of Recorder
+        One for each chain, with as many draws each.
+    """
     columns = {
-        name: np.array([[getattr(row, name) for row in one.rows] for one in recorders])
-        for name in Row._fields
+        name: _table([[getattr(row, name) for row in one.rows] for one in recorders])
+        for name in _PLAIN_FIELDS
     }
     n_levels = columns["nodes_at"].shape[2]
     wholes, whole_index = kept_of([one.wholes for one in recorders])
     partitions, partition_index = kept_of([one.partitions for one in recorders])
     return Draws(
         **columns,
+        learned=_stacked([[row.learned for row in one.rows] for one in recorders]),
         pairs=recorders[0].pairs,
         partitions=partitions,
         partition_index=partition_index,
-        mixtures=tuple(whole.mixture(n_levels) for whole in wholes),
+        mixtures=tuple(mixture_of(whole.state(n_levels)) for whole in wholes),
         mixture_index=whole_index,
     )
 
 
-def kept_of(stores: list[Thinned]) -> tuple[tuple, NDArray[np.int64]]:
-    """The things that all chains have kept, and the chain and draw of each."""
+def kept_of(stores: Sequence[Thinned]) -> tuple[tuple, NDArray[np.int64]]:
+    """The things that all chains have kept, and the (chain, draw) of each.
+
+    Parameters
+    ----------
+    stores : sequence of Thinned
+        One for each chain.
+    """
     things = tuple(thing for store in stores for thing in store.things)
     index = [(chain, draw) for chain, store in enumerate(stores) for draw in store.draws]
     return things, np.array(index, dtype=np.int64).reshape(-1, 2)
 
 
-def collect_warmup(recorders: list[Recorder]) -> WarmupTraces:
-    """The warm-up's numbers of all chains, stacked."""
-    hyper = np.moveaxis(np.array([recorder.warmup_hyper for recorder in recorders]), -1, 0)
-    return WarmupTraces(*hyper, shared=np.array([one.warmup_shared for one in recorders]))
+def collect_warmup(recorders: Sequence[Recorder]) -> WarmupTraces:
+    """The warm-up's numbers of all chains, stacked.
+
+    Parameters
+    ----------
+    recorders : sequence of Recorder
+        One for each chain, with as many sweeps of the warm-up each.
+    """
+    return WarmupTraces(
+        learned=_stacked([recorder.warmup_learned for recorder in recorders]),
+        shared=np.array([recorder.warmup_shared for recorder in recorders]),
+    )
 
 
-def _numbers(chain: Chain, log_likelihood: float, pairs: NDArray[np.int64]) -> Row:
+def _numbers(
+    sampler: Sampler, partition: Partition, log_likelihood: float, pairs: NDArray[np.int64]
+) -> Row:
     """What is noted of a draw; entropies are -sum of p log p, p being shares of the rows."""
-    tree = chain.partition()
-    n_nodes = len(tree.parents)
-    sizes = np.bincount(tree.leaf, minlength=n_nodes)
-    levels = np.zeros(n_nodes, dtype=np.int64)
-    for z in range(1, n_nodes):
-        levels[z] = levels[tree.parents[z]] + 1
-    for z in range(n_nodes - 1, 0, -1):
-        sizes[tree.parents[z]] += sizes[z]
+    levels = partition.levels
+    sizes = partition.sizes(levels)
     n, terms = sizes[0], np.bincount(levels, weights=sizes * np.log(sizes))
-    held = np.bincount(tree.component)
+    held = np.bincount(partition.component)
     held = held[held > 0]
-    hyper = chain.learned()
+    counted = slice(1, None) if _has_levels(partition, levels) else slice(0)
+    one, other = partition.component[pairs.T]
     return Row(
-        log_joint=log_likelihood + chain.log_prior(),
+        log_joint=log_likelihood + sampler.log_prior(),
         log_likelihood=log_likelihood,
         n_nodes=len(sizes),
-        n_components=chain.n_components,
-        component_entropy=float(np.log(n) - (held * np.log(held)).sum() / n),
-        alpha=hyper["alpha"],
-        gamma0=hyper["gamma0"],
-        gamma=hyper["gamma"],
-        nodes_at=np.bincount(levels)[1:],
-        entropy_at=(np.log(n) - terms / n)[1:],
-        shared=chain.shared,
-        together=tree.component[pairs[:, 0]] == tree.component[pairs[:, 1]],
+        n_components=sampler.n_components,
+        component_entropy=float(np.log(n) - (held * np.log(held)).sum() / n) if len(held) else 0.0,
+        learned=dict(sampler.learned()),
+        nodes_at=np.bincount(levels)[counted],
+        entropy_at=(np.log(n) - terms / n)[counted],
+        shared=sampler.shared,
+        together=one == other,
     )
+
+
+def _has_levels(partition: Partition, levels: NDArray[np.int64]) -> bool:
+    """Whether all leaves are at one level."""
+    return bool((levels[partition.leaf] == levels[-1]).all())
+
+
+def _table(values: list[list[Any]]) -> NDArray:
+    """(chain, draw, ...) of one number; (chain, draw, 0) where not all draws have levels."""
+    lengths = {np.size(value) for chain in values for value in chain}
+    if len(lengths) > 1:
+        return np.empty((len(values), len(values[0]), 0), dtype=values[0][0].dtype)
+    return np.array(values)
+
+
+def _stacked(chains: Sequence[Sequence[Learned]]) -> dict[str, NDArray[np.float64]]:
+    """(chain, draw, ...) of every hyperparameter."""
+    names = chains[0][0] if chains[0] else {}
+    return {name: np.array([[one[name] for one in chain] for chain in chains]) for name in names}
+
+
+def _columns(dicts: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Many dicts with the same keys as one dict of lists, which a file packs."""
+    return {name: [one[name] for one in dicts] for name in (dicts[0] if dicts else {})}
+
+
+def _dicts(columns: Mapping[str, Sequence[Any]], n: int) -> list[dict[str, Any]]:
+    """The n dicts of which `_columns` made one."""
+    return [{name: values[i] for name, values in columns.items()} for i in range(n)]

@@ -7,10 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc.model.hdp.params import hdp_state
-from bhmc.model.state import Hyper, State
-from bhmc.posterior.draws import Mixture, Partition
-from bhmc.posterior.predictive import component_weights
+from bhmc.model.state import Partition, State
 
 KEEPS = ("auto", "paths", "summary")
 
@@ -45,14 +42,29 @@ class Plan(NamedTuple):
 def memory_of_partitions(n_rows: int, n_draws: int, n_chains: int) -> int:
     """Bytes that the partitions of all draws take: chains x draws x rows x 4.
 
-    Two bytes for a leaf and two for a component, up to 65,536 of each; a component takes one up to
-    256, and the few nodes of a tree are not counted.
+    A leaf and a component take two bytes each, up to 65,536 of them; a component takes one byte up
+    to 256. The few nodes of a tree are not counted.
+
+    Parameters
+    ----------
+    n_rows, n_draws, n_chains : int
+        Rows of the data, draws of each chain, and chains.
     """
     return 4 * n_rows * n_draws * n_chains
 
 
 def plan(keep: str, *, n_rows: int, n_draws: int, n_chains: int, best: bool) -> Plan:
-    """What each of the chains keeps; refuses what would not fit into this machine's memory."""
+    """What each of the chains keeps; refuses what would not fit into this machine's memory.
+
+    Parameters
+    ----------
+    keep : {"auto", "paths", "summary"}
+        As in `BHMC`.
+    n_rows, n_draws, n_chains : int
+        Rows of the data, draws of each chain, and chains.
+    best : bool
+        Whether the most likely draw is kept.
+    """
     every, needed = n_draws * n_chains, memory_of_partitions(n_rows, n_draws, n_chains)
     free = _free_memory()
     if keep == "paths" and needed > free:
@@ -77,7 +89,7 @@ def _keeps_every(keep: str, needed: int) -> bool:
 
 
 def memory_sentence(keep: str, n_rows: int, n_draws: int, n_chains: int) -> str:
-    """What will be kept, and the memory it takes, in words."""
+    """What will be kept, and the memory it takes, in words; parameters as in `plan`."""
     needed = memory_of_partitions(n_rows, n_draws, n_chains)
     if _keeps_every(keep, needed):
         formula = f"{n_chains} x {n_draws} draws x {n_rows:,} rows x 4 bytes"
@@ -93,37 +105,65 @@ class WholeDraw(NamedTuple):
     """A draw as it is kept: all of a `State`, but a leaf in the place of each path."""
 
     partition: Partition
-    log_weights: NDArray[np.float64]
-    theta: NDArray[np.float64]
-    shared: NDArray[np.float64]
-    hyper: Hyper
+    others: dict[str, Any]
+    """The fields of the state that are not in the partition, by name."""
+
+    @classmethod
+    def of(cls, state: State, partition: Partition) -> WholeDraw:
+        """The small form of a state.
+
+        Parameters
+        ----------
+        state : State
+            The draw.
+        partition : Partition
+            Its tree and components.
+        """
+        others = state._asdict()
+        for name in ("paths", "components", "parents"):
+            del others[name]
+        return cls(partition, others)
 
     def state(self, n_levels: int) -> State:
-        """The draw as a state."""
-        return hdp_state(
+        """The draw as a state.
+
+        Parameters
+        ----------
+        n_levels : int
+            Level of the leaves.
+        """
+        return State(
             paths=self.partition.paths(n_levels),
             components=self.partition.component.astype(np.int32),
             parents=self.partition.parents,
-            log_weights=self.log_weights,
-            theta=self.theta,
-            hyper=self.hyper,
-            shared=self.shared,
+            **self.others,
         )
-
-    def mixture(self, n_levels: int) -> Mixture:
-        """What the draw says of a row not seen."""
-        return Mixture(component_weights(self.state(n_levels)), self.theta, self.shared)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its arrays."""
-        return self.partition.nbytes + self.log_weights.nbytes + self.theta.nbytes
+        """Bytes of its arrays but for the few shared numbers."""
+        large = [value for name, value in self.others.items() if name != "shared"]
+        return self.partition.nbytes + _bytes_in(large)
+
+
+def _bytes_in(value: Any) -> int:
+    """Bytes of the arrays in nested tuples and lists."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    return sum(map(_bytes_in, value)) if isinstance(value, tuple | list) else 0
 
 
 class Thinned:
-    """Things of draws evenly spaced, within so many bytes: where they are more, every other goes.
+    """Things of draws evenly spaced, within a limit of bytes: above it every other thing goes.
 
     The first draw is always among them.
+
+    Parameters
+    ----------
+    step : int
+        Draws from one thing kept to the next, at first.
+    most_bytes : int
+        The limit; a thing says its size as `nbytes`.
     """
 
     def __init__(self, step: int, most_bytes: int):
@@ -133,11 +173,11 @@ class Thinned:
         self._bytes: list[int] = []
 
     def wants(self, draw: int) -> bool:
-        """Whether the thing of this draw is to be kept."""
+        """Whether the thing of this draw, a number from 0, is to be kept."""
         return draw % self.step == 0
 
     def add(self, draw: int, thing: Any) -> None:
-        """Keep a thing."""
+        """Keep the thing of this draw, a number from 0."""
         self.draws.append(draw)
         self.things.append(thing)
         self._bytes.append(thing.nbytes)
@@ -146,12 +186,12 @@ class Thinned:
             self._select([i for i, draw in enumerate(self.draws) if draw % self.step == 0])
 
     def restore(self, step: int, draws: list[int], things: list[Any]) -> None:
-        """Go on from things that were kept before."""
+        """Resume from things that were kept before: the step, and the draw of each thing."""
         self.step, self.draws, self.things = step, list(draws), list(things)
         self._bytes = [thing.nbytes for thing in things]
 
     def first(self, n_draws: int) -> Thinned:
-        """The things of the first so many draws."""
+        """The things of the first `n_draws` draws."""
         fewer = Thinned(self.step, self.most_bytes)
         fewer.draws, fewer.things, fewer._bytes = self.draws, self.things, self._bytes
         fewer._select([i for i, draw in enumerate(self.draws) if draw < n_draws])
@@ -163,9 +203,20 @@ class Thinned:
         self._bytes = [self._bytes[i] for i in places]
 
 
-def small(numbers: NDArray) -> NDArray:
-    """The same whole numbers, none below 0, in the smallest type that holds them."""
-    return numbers.astype(np.min_scalar_type(int(numbers.max())))
+def small(partition: Partition) -> Partition:
+    """The same partition with labels in the smallest types that hold them.
+
+    Parameters
+    ----------
+    partition : Partition
+        Its labels are whole numbers, none below 0.
+    """
+    leaf, component, parents = partition
+    return Partition(_small(leaf), _small(component), parents)
+
+
+def _small(labels: NDArray) -> NDArray:
+    return labels.astype(np.min_scalar_type(int(labels.max(initial=0))))
 
 
 def _free_memory() -> float:

@@ -35,8 +35,13 @@ _BLOCK = 64
 def rhat(values: ArrayLike, *, split: bool = True) -> Floats:
     """Rank-normalised R-hat: 1 where chains agree in place and in spread, more where they do not.
 
-    With `split=False` chains are not cut in two, so that drift alone goes unnoticed and one chain
-    has no answer.
+    Parameters
+    ----------
+    values : (chain, draw, ...) array
+        The draws.
+    split : bool, default=True
+        Whether chains are cut in two. Whole chains do not show drift, and one whole chain has no
+        R-hat (NaN).
     """
 
     def ranked(x: Floats) -> Floats:
@@ -48,12 +53,24 @@ def rhat(values: ArrayLike, *, split: bool = True) -> Floats:
 
 
 def ess_bulk(values: ArrayLike) -> Floats:
-    """Effective sample size of the middle of a distribution, from ranks as normal scores."""
+    """Effective sample size of the middle of a distribution, from ranks as normal scores.
+
+    Parameters
+    ----------
+    values : (chain, draw, ...) array
+        The draws.
+    """
     return _for_each_number(values, lambda x: _ess(_normal_scores(_halves(x))))
 
 
 def ess_tail(values: ArrayLike) -> Floats:
-    """Effective sample size of the 5 % and the 95 % quantile, the smaller of both."""
+    """Effective sample size of the 5 % and the 95 % quantile, the smaller of both.
+
+    Parameters
+    ----------
+    values : (chain, draw, ...) array
+        The draws.
+    """
 
     def smaller(x: Floats) -> Floats:
         low, high = np.quantile(x, [_TAIL, 1 - _TAIL], axis=(0, 1))
@@ -65,7 +82,13 @@ def ess_tail(values: ArrayLike) -> Floats:
 
 
 def mcse_mean(values: ArrayLike) -> Floats:
-    """Standard error of the mean over all draws, which counts effective draws only."""
+    """Standard error of the mean over all draws, which counts effective draws only.
+
+    Parameters
+    ----------
+    values : (chain, draw, ...) array
+        The draws.
+    """
 
     def error(x: Floats) -> Floats:
         spread = np.where(_is_constant(x, (0, 1)), 0.0, x.std(axis=(0, 1), ddof=1))

@@ -1,4 +1,4 @@
-"""From draws to one answer: the draw nearest to all others, its support, who goes with whom.
+"""From draws to one answer: the draw nearest to all others, and which rows are together.
 
 Distances are variations of information (Meila 2007): VI(a, b) = 2 H(a, b) - H(a) - H(b) in nats,
 H being the entropy of the shares of the rows. They do not depend on labels.
@@ -30,10 +30,23 @@ def nearest_draw(
 ) -> tuple[int, NDArray[np.float64]]:
     """The candidate of the least expected variation of information, and all those expectations.
 
-    The loss is the mean over draws of VI of the components + (1 / L) sum over levels of VI: what
-    rows look like counts as much as where they are. The candidate with the least is the Bayes
-    estimate among the candidates. At most 64 draws, evenly spaced, take part; fewer where rows are
-    many.
+    The loss is the mean over draws of VI of the components + (1 / L) sum over levels of VI, so that
+    components count as much as the tree. The candidate with the least loss is the Bayes estimate
+    among the candidates. At most 64 draws, evenly spaced, take part; fewer where rows are many.
+
+    Parameters
+    ----------
+    candidates : sequence of Partition
+        The draws to choose from.
+    draws : sequence of Partition
+        The draws to be near to, at least one.
+    n_levels : int
+        Level of the leaves.
+
+    Returns
+    -------
+    chosen, losses : int, (candidates,) array
+        Index of the candidate with the least loss, and the losses of all.
     """
     most = int(np.clip(_MOST_COMPARED_ROWS // len(draws[0].leaf), 4, _MOST_COMPARED))
     others = [draws[i] for i in _evenly(len(draws), most)]
@@ -48,7 +61,13 @@ def nearest_draw(
 
 
 def expected_vi(candidates: Sequence[NDArray], draws: Sequence[NDArray]) -> NDArray[np.float64]:
-    """(candidates,) mean variation of information of each to the draws; all are labels (n,)."""
+    """(candidates,) mean variation of information from each candidate to the draws.
+
+    Parameters
+    ----------
+    candidates, draws : sequences of (n,) arrays
+        Labels of the same rows: whole numbers, none below 0.
+    """
     n = len(draws[0])
     entropies = [_entropy(np.bincount(one), n) for one in draws]
     together = max(1, _BLOCK_ENTRIES // n)  # draws that are counted at once
@@ -80,22 +99,6 @@ def _joint_entropies(labels: NDArray, draws: Sequence[NDArray]) -> NDArray[np.fl
     return np.log(n) - sums / n
 
 
-def node_support(paths: NDArray, draws: Sequence[Partition], n_nodes: int) -> NDArray[np.float64]:
-    """(n_nodes,) share of the draws that have a node, at any level, of exactly the same rows.
-
-    Sets of rows are compared by sums of random 64-bit numbers, one a row: two different sets have
-    the same sum with probability 2^-64.
-    """
-    keys = np.random.default_rng(0).integers(0, 2**64, size=len(paths), dtype=np.uint64)
-    ours = np.zeros(n_nodes, dtype=np.uint64)
-    for nodes in paths.T:
-        np.add.at(ours, nodes, keys)
-    found = np.zeros(n_nodes)
-    for draw in draws:
-        found += np.isin(ours, _sums_of_nodes(draw, keys))
-    return found / len(draws)
-
-
 def coclustering(
     draws: Draws,
     level: int | str = "component",
@@ -125,8 +128,8 @@ def coclustering(
     columns = everyone if columns is None else everyone[columns]
     if len(rows) * len(columns) > _MOST_ENTRIES:
         raise ValueError(
-            f"{len(rows)} x {len(columns)} shares are more than fit well into memory: name fewer "
-            f"rows or columns, or go through coclustering_blocks."
+            f"{len(rows)} x {len(columns)} shares take too much memory: name fewer rows or "
+            f"columns, or use coclustering_blocks."
         )
     found = np.zeros((len(rows), len(columns)))
     for draw in draws.partitions:
@@ -138,7 +141,15 @@ def coclustering(
 def coclustering_blocks(
     draws: Draws, level: int | str = "component"
 ) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-    """The same for all rows against all, some rows at a time: yields (rows, their shares)."""
+    """`coclustering` of all rows with all, some rows at a time: yields (rows, their shares).
+
+    Parameters
+    ----------
+    draws : Draws
+        The draws.
+    level : int or "component", default="component"
+        A level from 1 to L, or the components.
+    """
     n = draws.n_rows
     height = max(1, _BLOCK_ENTRIES // n)
     for first in range(0, n, height):
@@ -149,10 +160,21 @@ def coclustering_blocks(
 def pairs_together(
     draws: Draws, level: int | str, rows: NDArray[np.int64], bounds: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """(g, g) pairs of rows of two groups that are together, the mean over draws.
+    """(g, g) number of pairs of rows of two groups that are together, the mean over draws.
 
-    Group i is `rows[bounds[i]:bounds[i + 1]]`. In a draw the pairs are the products of how many
-    rows of each group a cluster holds, summed over clusters.
+    In a draw the number of pairs is the product of how many rows of each group a cluster holds,
+    summed over clusters.
+
+    Parameters
+    ----------
+    draws : Draws
+        The draws.
+    level : int or "component"
+        A level from 1 to L, or the components.
+    rows : array of int
+        Row numbers, group by group.
+    bounds : (g + 1,) array
+        Group i is `rows[bounds[i]:bounds[i + 1]]`.
     """
     at, n_groups = check_level(draws, level), len(bounds) - 1
     group = np.repeat(np.arange(n_groups), np.diff(bounds))
@@ -178,7 +200,15 @@ def _renumbered(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
 
 
 def check_level(draws: Draws, level: int | str) -> int | None:
-    """A level, or None for the components; and that there are partitions to look at."""
+    """`level` as an int, or None for the components; refuses draws without partitions.
+
+    Parameters
+    ----------
+    draws : Draws
+        The draws.
+    level : int or "component"
+        A level from 1 to L, or the components.
+    """
     if not draws.partitions:
         raise ValueError("no partitions were kept in these draws: fit with keep='paths'.")
     if isinstance(level, str):
@@ -205,14 +235,3 @@ def _evenly(n: int, most: int) -> NDArray[np.int64]:
 
 def _entropy(counts: NDArray, n: int) -> float:
     return float(np.log(n) - xlogy(counts, counts).sum() / n)
-
-
-def _sums_of_nodes(draw: Partition, keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """(n_nodes,) sum of the keys of the rows under each node, modulo 2^64."""
-    sums = np.zeros(len(draw.parents), dtype=np.uint64)
-    nodes = draw.leaf
-    while True:
-        np.add.at(sums, nodes, keys)
-        if not nodes.any():  # all at the root
-            return sums
-        nodes = draw.parents[nodes]

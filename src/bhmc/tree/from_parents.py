@@ -62,8 +62,8 @@ def fields_of(rooted: Rooted, max_levels: int | None) -> dict[str, Any]:
     n_levels = n_levels if max_levels is None else min(n_levels, max_levels)
     if n * (n_levels + 1) > _MOST_ENTRIES:
         raise ValueError(
-            f"a tree of {n} data and {n_levels} levels does not fit well into memory: leave out "
-            "its lowest levels with max_levels."
+            f"a tree of {n} data and {n_levels} levels takes too much memory: leave out its lowest "
+            "levels with max_levels."
         )
     paths, parents, levels, nodes = _levels(rooted, depth, n_levels)
     sizes = np.bincount(paths.ravel(), minlength=len(parents)).astype(np.int64)
@@ -117,7 +117,7 @@ def _levels(
 
 
 def _depths(parents: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Steps from the root, found from the root down; what is never reached is a circle."""
+    """Steps from the root, found from the root down; what is never reached is in a cycle."""
     order = np.argsort(parents, kind="stable")
     first = np.searchsorted(parents[order], np.arange(len(parents) + 1))
     depth = np.full(len(parents), -1, dtype=np.int64)
@@ -130,7 +130,9 @@ def _depths(parents: NDArray[np.int64]) -> NDArray[np.int64]:
         stack += children.tolist()
     if (depth < 0).any():
         node = int(np.flatnonzero(depth < 0)[0])
-        raise ValueError(f"parents must lead to the root, and those of node {node} go in a circle.")
+        raise ValueError(
+            f"parents must lead to the root, but the parents of node {node} form a cycle."
+        )
     return depth
 
 
@@ -149,5 +151,5 @@ def _heights(values: ArrayLike, parents: NDArray[np.int64]) -> NDArray[np.float6
     higher = below[heights[below] > heights[parents[below]]]
     if len(higher):
         node = int(higher[0])
-        raise ValueError(f"heights must not grow downwards: node {node} is above its parent.")
+        raise ValueError(f"heights must not grow downwards: node {node} is higher than its parent.")
     return heights

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 class Index(NamedTuple):
     """Children next to each other, and rows in the order of the leaves, depth first.
 
-    In that order the members of any node are one slice, so that asking every node for its members
-    costs as much as the answers are long.
+    In that order the members of any node are one slice.
     """
 
     children: NDArray[np.int64]

@@ -23,7 +23,7 @@ _DTYPES = {
     "components": np.int32,
 }
 _TEXTS = ("names", "feature_names")
-# Numbers that JSON has no word for.
+# Numbers that JSON does not have, as texts.
 _WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
 
 
@@ -88,7 +88,7 @@ def _map(values: list, change: Any) -> list:
 
 
 def _plain(value: Any) -> Any:
-    """`value` as JSON can hold it: a number without a word gets one, anything odd its text."""
+    """`value` as JSON can hold it: NaN and infinite numbers, and other objects, as text."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not np.isfinite(value):
@@ -111,7 +111,7 @@ def _texts(values: list) -> NDArray:
 
 
 def _check_agreement(found: dict[str, Any]) -> None:
-    """Refuse arrays that do not belong together, before a view trips over them."""
+    """Refuse arrays that do not belong together."""
     parents, paths = found["parents"], found["paths"]
     n_nodes = len(parents)
     lengths = [

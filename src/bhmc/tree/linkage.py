@@ -18,15 +18,15 @@ def linkage(tree: Tree) -> NDArray[np.float64]:
     merges: list[tuple[int, int, float, int]] = []
     cluster = [0] * tree.n_nodes
     heights = tree.n_levels + 1.0 - tree.levels if tree.heights is None else tree.heights
-    # Lower nodes first, for SciPy reads merges in order of height; of one height leaves first.
+    # Lower nodes first, because SciPy reads merges in order of height; of one height leaves first.
     for node in np.lexsort((np.arange(tree.n_nodes), -tree.levels, heights)).tolist():
         level, height = int(tree.levels[node]), float(heights[node])
         if level == tree.n_levels:
             parts = tree.members(node).tolist()
         else:
             parts = [cluster[child] for child in tree._index.children_of(node).tolist()]
-        # Neighbours in pairs, then pairs of pairs: the depth stays small, for SciPy's own drawing
-        # is recursive.
+        # Neighbours in pairs, then pairs of pairs: the depth stays small, because SciPy draws by
+        # recursion.
         while len(parts) > 1:
             paired = []
             for left, right in zip(parts[::2], parts[1::2], strict=False):

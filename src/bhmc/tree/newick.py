@@ -23,8 +23,8 @@ def newick(tree: Tree, names: Sequence | None, *, lengths: bool, labels: str, it
     node_labels = _node_labels(tree, labels)
     length = _Lengths(tree, lengths)
     pieces: list[str] = []
-    # A node is met twice: opened, with its children put on the stack, and closed, as ~id. With it
-    # goes the node above it that was written.
+    # A node is met twice: opened, when its children go on the stack, and closed, as ~id. Each entry
+    # also holds the last node written above.
     stack = [(0, -1)]
     while stack:
         node, above = stack.pop()
@@ -73,7 +73,7 @@ class _Lengths:
 
 
 def _last_of_chain(tree: Tree, node: int) -> int:
-    """Where heights are known only children say nothing: the node at the end of them."""
+    """The end of a chain of only children, which are left out where heights are known."""
     if tree.heights is None:
         return node
     children = tree._index.children_of(node)

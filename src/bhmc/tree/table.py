@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # Entries of (nodes, features) that are in memory at once.
 _BLOCK = 4_000_000
-# A difference that would read +0.0 says nothing.
+# Smaller differences, which would read +0.0, are not shown.
 _LEAST_SHOWN = 0.05
 
 
@@ -72,12 +72,21 @@ def top_features(
     for start in range(0, len(nodes), step):
         block = slice(start, start + step)
         part = table[nodes[block]]
-        # A component whose entries are all missing in a column has no say there.
+        # A component whose entries are all missing in a column does not count in that column.
         weight = part @ known.astype(float)
         with np.errstate(invalid="ignore", divide="ignore"):
             all_z = ((part @ means) / weight - tree.feature_means) / tree.feature_scales
         columns[block], z[block] = _largest(all_z, n)
     return columns, z
+
+
+def named_features(tree: Tree, node: int, n: int) -> list[tuple[str, float]]:
+    """The names of the n columns in which a node differs most, and by how much."""
+    columns, z = top_features(tree, np.array([node]), n)
+    return [
+        (feature_name(tree, j), value)
+        for j, value in zip(columns[0].tolist(), z[0].tolist(), strict=True)
+    ]
 
 
 def _largest(values: NDArray[np.float64], n: int) -> tuple[NDArray, NDArray]:

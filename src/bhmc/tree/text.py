@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bhmc._validation.parameters import check_whole
+from bhmc.tree.checks import check_share, known_support
 from bhmc.tree.table import feature_texts
 
 if TYPE_CHECKING:
@@ -38,7 +40,32 @@ class Below(NamedTuple):
     """Data under the others."""
 
 
-def tree_lines(tree: Tree, style: Style) -> list[str]:
+def tree_text(
+    tree: Tree,
+    names: Sequence | None,
+    *,
+    max_names: int,
+    max_depth: int | None,
+    min_size: int,
+    min_support: float | None,
+    features: int,
+) -> str:
+    """The text of `Tree.to_text`; parameters as there, `names` with one for each datum."""
+    if min_support is not None:
+        known_support(tree, "min_support")
+        min_support = check_share(min_support, "min_support")
+    style = Style(
+        names=names,
+        max_names=check_whole(max_names, "max_names", 0),
+        max_depth=check_whole(tree.n_levels if max_depth is None else max_depth, "max_depth", 0),
+        min_size=check_whole(min_size, "min_size", 1),
+        min_support=min_support,
+        features=check_whole(features, "features", 0),
+    )
+    return "\n".join(_lines(tree, style))
+
+
+def _lines(tree: Tree, style: Style) -> list[str]:
     """Depth first without recursion: a deep tree must not end in a RecursionError."""
     is_hidden = _hidden(tree, style)
     features = feature_texts(tree, style.features) if style.features else None

@@ -1,6 +1,6 @@
 """`Tree`: a hierarchy as immutable arrays in one id space, with thin views of it.
 
-The work behind the views is in `bhmc._convert`.
+The work behind a view is in the file of its name beside this one.
 """
 
 import os
@@ -18,20 +18,19 @@ from bhmc.model.state import State
 from bhmc.tree.checks import check_node, check_share, known_support, names_or_own
 from bhmc.tree.cuts import cut_into, cut_supported, pruned_fields
 from bhmc.tree.from_parents import check_rooted, fields_of, from_linkage
+from bhmc.tree.from_state import fields_of_state
 from bhmc.tree.graph import graph
 from bhmc.tree.index import (
     Counts,
     Index,
     build_index,
     count_components,
-    inverse,
-    order_nodes,
 )
 from bhmc.tree.json import fields_from_json, to_json
 from bhmc.tree.linkage import linkage
 from bhmc.tree.newick import newick
-from bhmc.tree.table import feature_name, node_table, top_features
-from bhmc.tree.text import Style, tree_lines
+from bhmc.tree.table import named_features, node_table
+from bhmc.tree.text import tree_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,23 +94,14 @@ class Tree:
 
     @classmethod
     def from_state(cls, state: State) -> "Tree":
-        """The tree of a draw, with ids and component numbers put in order of size."""
-        nodes = order_nodes(state.paths, state.parents, state.levels, state.sizes)
-        components = _ordered_components(state)
-        new_id, new_label = inverse(nodes), inverse(components)
-        parents = np.array([-1, *new_id[state.parents[nodes[1:]]]], dtype=np.int64)
-        columns = np.append(components, state.n_components)
-        return cls(
-            parents=parents,
-            levels=state.levels[nodes],
-            sizes=state.sizes[nodes],
-            weights=state.weights[np.ix_(nodes, columns)],
-            paths=new_id[state.paths],
-            components=new_label[state.components],
-            theta=state.theta[components],
-            alpha=float(state.hyper.alpha),
-            shared=np.array(state.shared),
-        )
+        """The tree of a draw, with ids and component numbers put in order of size.
+
+        Parameters
+        ----------
+        state : State
+            The draw.
+        """
+        return cls(**fields_of_state(state))
 
     @classmethod
     def from_parents(
@@ -148,7 +138,15 @@ class Tree:
 
     @classmethod
     def from_linkage(cls, Z: ArrayLike, names: Iterable | None = None) -> "Tree":
-        """The tree of a linkage matrix of `scipy.cluster.hierarchy`, heights kept."""
+        """The tree of a linkage matrix of `scipy.cluster.hierarchy`, heights kept.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n - 1, 4)
+            The linkage matrix.
+        names : iterable of length n, optional
+            What to call each datum.
+        """
         rooted = from_linkage(Z)
         return cls.from_parents(rooted.parents, rooted.tips, heights=rooted.heights, names=names)
 
@@ -178,7 +176,7 @@ class Tree:
         return int((self.levels == self.n_levels).sum())
 
     def labels_at(self, level: int) -> NDArray[np.int32]:
-        """(n,) the node of each datum at `level`, numbered 0, 1, ... within the level."""
+        """(n,) node of each datum at `level` (0: the root), numbered from 0 within the level."""
         level = check_whole(level, "level", 0)
         if level > self.n_levels:
             raise ValueError(f"level must be at most {self.n_levels}, got {level}.")
@@ -196,34 +194,37 @@ class Tree:
         return count_components(self)
 
     def children(self, node: int) -> NDArray[np.int64]:
-        """Ids of the node's children, largest first; none for a leaf."""
+        """Ids of the children of the node with id `node`, largest first; none for a leaf."""
         return self._index.children_of(check_node(self, node)).copy()
 
     def ancestors(self, node: int) -> NDArray[np.int64]:
-        """Ids of the nodes above, from the root down to the parent; none for the root."""
+        """Ids of the nodes above `node`, from the root down to the parent; none for the root."""
         above = [check_node(self, node)]
         while above[-1]:
             above.append(int(self.parents[above[-1]]))
         return np.array(above[:0:-1], dtype=np.int64)
 
     def members(self, node: int) -> NDArray[np.int64]:
-        """Rows of the data under the node, in order."""
+        """Rows of the data under the node with id `node`, in order."""
         start = self._index.first_row[check_node(self, node)]
         return np.sort(self._index.rows[start : start + self.sizes[node]])
 
     def top_features(self, node: int, n: int = 3) -> list[tuple[str, float]]:
-        """The n features in which a node differs most from all data, with the differences.
+        """The features in which a node differs most from all data, with the differences.
 
-        A difference is that of the node's mean from the mean of all data, in standard deviations of
-        all data. The node's mean is that of its components, by how many of its data each holds: two
-        nodes with the same components look the same here. Features without a name are x0, x1, ...
+        A difference is the node's mean minus the mean of all data, in standard deviations of all
+        data. The node's mean is the mean of its components, weighted by how many of the node's data
+        each component holds. So two nodes with the same components have the same features. Features
+        without a name are x0, x1, ...
+
+        Parameters
+        ----------
+        node : int
+            Id of the node.
+        n : int, default=3
+            Features wanted.
         """
-        node, n = check_node(self, node), check_whole(n, "n", 1)
-        columns, z = top_features(self, np.array([node]), n)
-        return [
-            (feature_name(self, j), value)
-            for j, value in zip(columns[0].tolist(), z[0].tolist(), strict=True)
-        ]
+        return named_features(self, check_node(self, node), check_whole(n, "n", 1))
 
     # ---- Tables ----
 
@@ -247,7 +248,7 @@ class Tree:
         return node_table(self, check_whole(n_features, "n_features", 0))
 
     def to_frame(self, n_features: int = 3) -> Any:
-        """`nodes` as a pandas DataFrame, a row for each node."""
+        """`nodes` as a pandas DataFrame, a row for each node; `n_features` as there."""
         pandas = import_pandas("to_frame")
         return pandas.DataFrame(self.nodes(n_features))
 
@@ -294,7 +295,12 @@ class Tree:
         anew, in order of size.
 
         A rest has the mean of its nodes' weights, by their sizes; its support is not known (NaN).
-        `merged` of the new tree counts the nodes of this one in each node.
+        `merged` of the new tree counts the nodes of this tree in each node.
+
+        Parameters
+        ----------
+        min_size : int
+            Data that a node must hold to stay as it is.
         """
         return replace(self, **pruned_fields(self, check_whole(min_size, "min_size", 1)))
 
@@ -334,20 +340,15 @@ class Tree:
         features : int, default=0
             Features named in a line, as in `{feathers +2.1, eggs +1.0}`; see `top_features`.
         """
-        if max_depth is None:
-            max_depth = self.n_levels
-        if min_support is not None:
-            known_support(self, "min_support")
-            min_support = check_share(min_support, "min_support")
-        style = Style(
-            names=names_or_own(self, names),
-            max_names=check_whole(max_names, "max_names", 0),
-            max_depth=check_whole(max_depth, "max_depth", 0),
-            min_size=check_whole(min_size, "min_size", 1),
+        return tree_text(
+            self,
+            names_or_own(self, names),
+            max_names=max_names,
+            max_depth=max_depth,
+            min_size=min_size,
             min_support=min_support,
-            features=check_whole(features, "features", 0),
+            features=features,
         )
-        return "\n".join(tree_lines(self, style))
 
     def to_newick(
         self,
@@ -392,8 +393,15 @@ class Tree:
         """A `networkx.DiGraph` with an edge from every parent to its child.
 
         Nodes are the ids, with the columns of `nodes` as attributes; support and features are left
-        out where they are not known. With `items` every datum i is a node "item i" under its leaf,
-        with attributes `row`, `name` and `component`. The attribute `kind` is "node" or "item".
+        out where they are not known. The attribute `kind` is "node" or "item".
+
+        Parameters
+        ----------
+        items : bool, default=False
+            Whether every datum i is a node "item i" under its leaf, with attributes `row`, `name`
+            and `component`.
+        n_features : int, default=3
+            Features named in the attribute `features`.
         """
         n_features = check_whole(n_features, "n_features", 0)
         return graph(self, items=items, n_features=n_features)
@@ -408,18 +416,18 @@ class Tree:
 
     @classmethod
     def from_json(cls, text: str) -> "Tree":
-        """The tree that `to_json` wrote."""
+        """The tree of a `text` that `to_json` wrote."""
         return cls(**fields_from_json(cls, text))
 
     def save(self, path: str | os.PathLike) -> None:
-        """Save in one file, whole or not at all (docs/file-format.md)."""
+        """Save in the file `path`, whole or not at all (docs/file-format.md)."""
         from bhmc._io.archive import write
 
         write(path, "tree", self)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Tree":
-        """The tree of a file that `save` wrote."""
+        """The tree of the file `path`, which `save` wrote."""
         from bhmc._io.archive import read
 
         return read(path, "tree")
@@ -437,12 +445,3 @@ class Tree:
 
 def _names(tree: Tree, names: Iterable) -> NDArray:
     return np.array(names_or_own(tree, names))
-
-
-def _ordered_components(state: State) -> NDArray[np.int64]:
-    """Old component numbers, largest component first; ties by first member, empty ones last."""
-    k = state.n_components
-    sizes = np.bincount(state.components, minlength=k)
-    first_member = np.full(k, len(state.components))
-    np.minimum.at(first_member, state.components, np.arange(len(state.components)))
-    return np.lexsort((first_member, -sizes))

@@ -9,6 +9,7 @@ from typing import Any
 
 from bhmc import priors
 from bhmc.likelihoods import registered_classes
+from bhmc.model.registry import TRANSITIONS, transition_named
 from bhmc.model.state import Hyper, Info, State
 from bhmc.posterior.draws import Draws, Mixture, Partition
 from bhmc.posterior.recorder import WarmupTraces
@@ -24,6 +25,37 @@ CLASSES: dict[str, type] = {
     **{f"likelihoods.{cls.__name__}": cls for cls in registered_classes()},
 }
 NAMES: dict[type, str] = {cls: name for name, cls in CLASSES.items()}
+
+# What a transition of the registry adds to a state is named by the transition: "params.hdp".
+_PARAMS = "params."
+
+
+def class_named(name: Any) -> type | None:
+    """The class that a file names; None where there is no such class.
+
+    Parameters
+    ----------
+    name : object
+        What the file has as the name of a class.
+    """
+    if isinstance(name, str) and name.startswith(_PARAMS):
+        transition = name.removeprefix(_PARAMS)
+        return transition_named(transition).params if transition in TRANSITIONS else None
+    return CLASSES.get(name)
+
+
+def name_of(cls: type) -> str | None:
+    """The name of a class in files; None where files cannot hold its objects.
+
+    Parameters
+    ----------
+    cls : type
+        Any class.
+    """
+    if cls in NAMES:
+        return NAMES[cls]
+    name = f"{_PARAMS}{getattr(cls, 'transition', '')}"
+    return name if class_named(name) is cls else None
 
 
 def contents(value: Any) -> dict[str, Any]:

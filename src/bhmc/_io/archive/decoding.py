@@ -2,12 +2,13 @@
 
 import math
 import pathlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._io.archive.classes import CLASSES, field_names, required_names
+from bhmc._io.archive.classes import class_named, field_names, required_names
 from bhmc._io.archive.errors import FileFormatError, in_a_sentence
 from bhmc._io.archive.fitting import check_fit
 from bhmc._io.archive.generators import GENERATORS, generator_of
@@ -18,15 +19,29 @@ _SEQUENCES = {"list": list, "tuple": tuple}
 _GENERATOR_NAMES = {cls.__name__ for cls in GENERATORS}
 
 
-def decode(tree: Any, arrays: dict[str, NDArray]) -> Any:
-    """The value; FileFormatError says what is wrong where it is none. Arrays are not copied."""
+Upgrade = Callable[[str, dict[str, Any]], dict[str, Any]]
+"""From the name of a class and the fields of an object in a file to the fields that it has now."""
+
+
+def decode(tree: Any, arrays: dict[str, NDArray], upgrade: Upgrade | None = None) -> Any:
+    """The value; FileFormatError says what is wrong where there is none. Arrays are not copied.
+
+    Parameters
+    ----------
+    tree : object
+        The JSON that `encode` gave.
+    arrays : dict of arrays
+        The entries by name.
+    upgrade : function, optional
+        Brings the fields of an object of an older format to this one.
+    """
     with in_a_sentence("its contents do not fit together"):
-        return _Decoder(arrays).decode(tree)
+        return _Decoder(arrays, upgrade or (lambda name, fields: fields)).decode(tree)
 
 
 class _Decoder:
-    def __init__(self, arrays: dict[str, NDArray]):
-        self._arrays = arrays
+    def __init__(self, arrays: dict[str, NDArray], upgrade: Upgrade):
+        self._arrays, self._upgrade = arrays, upgrade
         # What came before and may come again: the same array, as it was when it was saved.
         self._object_arrays: list[NDArray] = []
 
@@ -67,7 +82,7 @@ class _Decoder:
         fields = {field: self.decode(item) for field, item in tree.items()}
         if name in _GENERATOR_NAMES:
             return generator_of(name, fields)
-        return _object(_class(name), fields)
+        return self._object(name, fields)
 
     def _entry(self, name: str) -> NDArray:
         if name not in self._arrays:
@@ -88,19 +103,24 @@ class _Decoder:
         return unpacked(self.decode(tree["shapes"]), self.decode(tree.get("member_of")), groups)
 
     def _objects_of(self, tree: dict[str, Any]) -> Any:
-        cls, fields = _class(tree["class"]), self.decode(tree["fields"])
+        name, fields = tree["class"], self.decode(tree["fields"])
         rows = zip(*fields.values(), strict=True)
-        objects = [_object(cls, dict(zip(fields, row, strict=True))) for row in rows]
+        objects = [self._object(name, dict(zip(fields, row, strict=True))) for row in rows]
         return _SEQUENCES[tree["sequence"]](objects)
+
+    def _object(self, name: Any, fields: dict[str, Any]) -> Any:
+        cls = _class(name)
+        return _object(cls, self._upgrade(name, fields))
 
 
 def _class(name: Any) -> type:
-    if name not in CLASSES:
+    found = class_named(name)
+    if found is None:
         raise FileFormatError(
             f"it holds a {name!r}, which bhmc {__version__} does not know: upgrade bhmc, if a "
             "newer one wrote the file."
         )
-    return CLASSES[name]
+    return found
 
 
 def _object(cls: type, fields: dict[str, Any]) -> Any:

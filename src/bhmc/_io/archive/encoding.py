@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._io.archive.classes import NAMES, contents
+from bhmc._io.archive.classes import contents, name_of
 from bhmc._io.archive.entries import PLAIN_KINDS, Entry
 from bhmc._io.archive.generators import GENERATORS, generator_contents
 from bhmc._io.archive.packing import Pack, can_be_packed
@@ -61,8 +61,8 @@ class _Encoder:
             return {"$type": "path", "text": str(value)}
         if kind in GENERATORS:
             return {"$type": kind.__name__} | self._fields(generator_contents(value), place)
-        if kind in NAMES:
-            return {"$type": NAMES[kind]} | self._fields(contents(value), place)
+        if (class_name := name_of(kind)) is not None:
+            return {"$type": class_name} | self._fields(contents(value), place)
         raise _refusal(value, place)
 
     def _fields(self, values: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
@@ -74,13 +74,14 @@ class _Encoder:
         if can_be_packed(values):
             return {"$type": "arrays", "sequence": name} | self._packed(values, place)
         kinds = {type(value) for value in values}
-        if len(values) > 1 and len(kinds) == 1 and (kind := kinds.pop()) in NAMES:
+        class_name = name_of(kinds.pop()) if len(values) > 1 and len(kinds) == 1 else None
+        if class_name is not None:
             rows = [contents(value) for value in values]
             columns = {field: [row[field] for row in rows] for field in rows[0]}
             return {
                 "$type": "objects",
                 "sequence": name,
-                "class": NAMES[kind],
+                "class": class_name,
                 "fields": self._fields(columns, place),
             }
         items = [self.encode(value, (*place, str(i))) for i, value in enumerate(values)]

@@ -1,7 +1,7 @@
 """The header of a file: what it holds, who wrote it, in which version of the format."""
 
+import contextlib
 import os
-from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -14,12 +14,13 @@ from bhmc._io.archive.archive import Archive, opened, write_archive
 from bhmc._io.archive.decoding import decode
 from bhmc._io.archive.encoding import encode
 from bhmc._io.archive.errors import FileFormatError, in_a_sentence
+from bhmc._io.archive.upgrades import STEPS, upgraded_fields, upgraded_value
 from bhmc._version import __version__
 from bhmc.posterior.draws import Draws
 from bhmc.tree import Tree
 
 FORMAT = "bhmc"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 # What a file may hold, and what its value must be.
 _KINDS: dict[str, type] = {"model": dict, "draws": Draws, "tree": Tree, "checkpoint": object}
@@ -32,16 +33,14 @@ _MOST_LETTERS = 300
 
 
 class Contents(NamedTuple):
-    """What a file holds before it is decoded; an upgrade takes and returns this."""
+    """What a file holds before it is decoded."""
 
+    version: int
+    """Version of the format."""
     kind: str
     value: Any
     """The JSON tree of the header."""
     arrays: dict[str, NDArray]
-
-
-# For each older version of the format the step to the next one.
-UPGRADES: dict[int, Callable[[Contents], Contents]] = {}
 
 
 def write(path: str | os.PathLike, kind: str, value: Any) -> None:
@@ -78,12 +77,18 @@ def read(path: str | os.PathLike, kind: str | None = None) -> Any:
     """The value in a file, of this kind where one is asked for.
 
     FileFormatError, a ValueError, says what is wrong with the file. Nothing in it is executed.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    kind : {"model", "draws", "tree", "checkpoint"}, optional
+        What the file must be for.
     """
     try:
         with opened(Path(path)) as archive:
-            version, contents = _contents(archive, kind)
-        contents = _upgraded(version, contents)
-        value = decode(contents.value, contents.arrays)
+            contents = _contents(archive, kind)
+        value = _decoded(contents)
         if not isinstance(value, _KINDS[contents.kind]):
             raise FileFormatError(
                 f"it says that it holds {_IN_WORDS[contents.kind]}, and it does not."
@@ -96,8 +101,7 @@ def read(path: str | os.PathLike, kind: str | None = None) -> Any:
         raise FileFormatError(f"{os.fspath(path)!r} cannot be read: {words}") from error.__cause__
 
 
-def _contents(archive: Archive, kind: str | None) -> tuple[int, Contents]:
-    """(version of the format, what the file holds)."""
+def _contents(archive: Archive, kind: str | None) -> Contents:
     header = archive.header()
     version = _checked_version(header)
     found, described = header.get("kind"), header.get("arrays")
@@ -106,7 +110,7 @@ def _contents(archive: Archive, kind: str | None) -> tuple[int, Contents]:
     if kind is not None and found != kind:
         raise FileFormatError(f"it holds {_IN_WORDS[found]}, not {_IN_WORDS[kind]}.")
     arrays = {name: archive.array(name, described[name]) for name in described}
-    return version, Contents(found, header["value"], arrays)
+    return Contents(version, found, header["value"], arrays)
 
 
 def _checked_version(header: Any) -> int:
@@ -120,7 +124,7 @@ def _checked_version(header: Any) -> int:
             f"it was written by bhmc {writer} in format {version}, and this is bhmc {__version__}, "
             f"which reads format {FORMAT_VERSION}: upgrade bhmc."
         )
-    if any(step not in UPGRADES for step in range(version, FORMAT_VERSION)):
+    if any(step not in STEPS for step in range(version, FORMAT_VERSION)):
         raise FileFormatError(
             f"it was written by bhmc {writer} in format {version}, which bhmc {__version__} no "
             f"longer reads: load and save it again with a bhmc between the two."
@@ -128,11 +132,21 @@ def _checked_version(header: Any) -> int:
     return version
 
 
-def _upgraded(version: int, contents: Contents) -> Contents:
-    for step in range(version, FORMAT_VERSION):
-        with in_a_sentence(f"it is not as files of format {step} are"):
-            contents = UPGRADES[step](contents)
-    return contents
+def _decoded(contents: Contents) -> Any:
+    """The value, its objects and itself brought to the newest format."""
+    version = contents.version
+
+    def upgraded(name: str, fields: dict[str, Any]) -> dict[str, Any]:
+        with _of_format(version):
+            return upgraded_fields(version, FORMAT_VERSION, name, fields)
+
+    value = decode(contents.value, contents.arrays, upgraded)
+    with _of_format(version):
+        return upgraded_value(version, FORMAT_VERSION, contents.kind, value)
+
+
+def _of_format(version: int) -> contextlib.AbstractContextManager[None]:
+    return in_a_sentence(f"it is not as files of format {version} are")
 
 
 def _version(library: str) -> str:

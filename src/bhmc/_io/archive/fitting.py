@@ -39,9 +39,6 @@ _SHAPES: dict[type, dict[str, str]] = {
         "n_nodes": "whole chains draws",
         "n_components": "whole chains draws",
         "component_entropy": "real chains draws",
-        "alpha": "real chains draws",
-        "gamma0": "real chains draws",
-        "gamma": "real chains draws",
         "nodes_at": "whole chains draws levels",
         "entropy_at": "real chains draws levels",
         "shared": "real chains draws shared",
@@ -50,7 +47,7 @@ _SHAPES: dict[type, dict[str, str]] = {
         "partition_index": "whole partitions 2",
         "mixture_index": "whole mixtures 2",
     },
-    Partition: {"leaf": "whole rows", "component": "whole rows", "parents": "whole nodes"},
+    Partition: {"leaf": "whole rows", "component": "whole labels", "parents": "whole nodes"},
     Mixture: {
         "weights": "real components+1",
         "theta": "real components parameters",
@@ -74,7 +71,10 @@ def check_fit(cls: type, fields: dict[str, Any]) -> None:
     if cls is Partition:
         _check_parents(fields["parents"], "a Partition")
         _check_below(fields["leaf"], lengths["nodes"], "leaf of a Partition")
+        if lengths["labels"] not in (0, lengths["rows"]):  # none in a model without components
+            raise ValueError("component of a Partition must have a label for each row")
     if cls is Draws:
+        _check_learned(fields["learned"], lengths)
         _check_kept(fields, lengths)
 
 
@@ -107,6 +107,15 @@ def _check_parents(parents: Any, what: str) -> None:
 def _check_below(array: Any, end: int, what: str) -> None:
     if array.size and not (array.min() >= 0 and array.max() < end):
         raise ValueError(f"{what} must be between 0 and {end - 1}")
+
+
+def _check_learned(learned: Any, lengths: dict[str, int]) -> None:
+    """Hyperparameters of Draws by name, each with a value for every draw."""
+    if not isinstance(learned, dict):
+        raise ValueError("learned of Draws must be a dict of arrays")
+    for name, values in learned.items():
+        more = " ".join(f"{name}-{i}" for i in range(getattr(values, "ndim", 0) - 2))
+        _check_array(values, f"{name} of Draws", f"real chains draws {more}", lengths)
 
 
 def _check_kept(fields: dict[str, Any], lengths: dict[str, int]) -> None:

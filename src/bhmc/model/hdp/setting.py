@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.model.hdp import density, simulate, start
-from bhmc.model.hdp.params import check_allowed
+from bhmc.model.hdp.params import HdpParams, check_allowed
 from bhmc.model.hyper import sample_hyper
 from bhmc.model.protocol import Predictive
 from bhmc.model.state import Hyper, State
@@ -39,6 +39,7 @@ class Hdp:
 
     name: ClassVar[str] = "hdp"
     samplers: ClassVar[tuple[str, ...]] = ("gibbs", "mh", "paper")
+    params: ClassVar[type] = HdpParams
 
     def usual_priors(self, how: str) -> Mapping[str, Prior]:
         """What "learn" stands for: `Gamma(2, 10)` for alpha and gamma, `Gamma(1, 1)` for gamma0."""

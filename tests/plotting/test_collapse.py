@@ -1,0 +1,109 @@
+"""Which nodes are shown: the largest, the rest counted, rows in order."""
+
+import numpy as np
+import pytest
+
+from bhmc.plotting import _colors
+from bhmc.plotting._collapse import collapse
+from tests.plotting.pictures import EVERYTHING, SEEDS, below, members
+from tests.tree.tree_factory import large_tree, small_tree
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_all_nodes_are_shown_as_they_are(seed):
+    tree = small_tree(seed)
+    marks = collapse(tree, max_nodes=EVERYTHING)
+    np.testing.assert_array_equal(marks.node, np.arange(tree.n_nodes))
+    np.testing.assert_array_equal(marks.parent, tree.parents)
+    np.testing.assert_array_equal(marks.level, tree.levels)
+    np.testing.assert_array_equal(marks.size, tree.sizes)
+    np.testing.assert_array_equal(marks.support, tree.support)
+    np.testing.assert_array_equal(marks.mark_of, tree.paths[:, -1])
+    assert not marks.hidden.any()
+    assert not marks.is_rest.any()
+
+
+def naive_shown(tree, allowed, max_nodes):
+    """Shown nodes, one more at a time, counting marks from scratch."""
+    shown, best = {0}, {0}
+    order = sorted(np.flatnonzero(allowed), key=lambda z: (-tree.sizes[z], z))
+    for node in order:
+        shown = shown | {int(node)}
+        rests = 0
+        for one in shown:
+            children = set(np.flatnonzero(tree.parents == one).tolist())
+            rests += bool(children & shown) and bool(children - shown)
+        if len(shown) + rests <= max_nodes:
+            best = shown
+    return best
+
+
+def naive_allowed(tree, min_size=1, min_support=0.0, max_depth=99):
+    allowed = []
+    for node in range(tree.n_nodes):
+        good = tree.sizes[node] >= min_size and tree.levels[node] <= max_depth
+        good = good and tree.support[node] >= min_support
+        allowed.append(node == 0 or (good and allowed[tree.parents[node]]))
+    return np.array(allowed)
+
+
+LIMITS = [
+    {},
+    {"min_size": 3},
+    {"min_support": 0.5},
+    {"max_depth": 2},
+    {"min_size": 2, "min_support": 0.3, "max_depth": 1},
+]
+
+
+@pytest.mark.parametrize("limits", LIMITS, ids=str)
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("max_nodes", [1, 2, 7, 15, EVERYTHING])
+def test_the_largest_nodes_are_shown_and_the_rest_is_counted(seed, max_nodes, limits):
+    tree = small_tree(seed)
+    marks = collapse(tree, max_nodes=max_nodes, **limits)
+    shown = naive_shown(tree, naive_allowed(tree, **limits), max_nodes)
+    assert set(marks.node[~marks.is_rest].tolist()) == shown
+    assert len(marks.node) <= max_nodes
+    for one, node in enumerate(marks.node):
+        if node >= 0:
+            inside = [node]
+            assert marks.size[one] == tree.sizes[node]
+            assert marks.level[one] == tree.levels[node]
+            assert one == 0 or marks.node[marks.parent[one]] == tree.parents[node]
+            hidden = below(tree, node)[1:] if marks.is_last[one] else []
+        else:
+            above = marks.node[marks.parent[one]]
+            inside = [z for z in np.flatnonzero(tree.parents == above) if z not in shown]
+            assert inside
+            assert marks.size[one] == tree.sizes[inside].sum()
+            assert marks.level[one] == tree.levels[above] + 1
+            hidden = [z for top in inside for z in below(tree, top)]
+        rows = np.concatenate([members(tree, z) for z in inside])
+        held = np.bincount(tree.components[rows], minlength=tree.n_components)
+        assert marks.hidden[one] == len(hidden)
+        np.testing.assert_array_equal(marks.counts[one, :-1], held[marks.components])
+        assert marks.counts[one].sum() == len(rows)
+        assert (marks.main[one], marks.main_size[one]) == (held.argmax(), held.max())
+        if marks.is_last[one]:
+            assert set(np.flatnonzero(marks.mark_of == one)) == set(rows)
+    assert len(shown) + marks.hidden.sum() == tree.n_nodes
+
+
+def test_rows_are_in_the_order_of_the_marks():
+    marks = collapse(small_tree(3), max_nodes=20)
+    for one in np.flatnonzero(marks.is_last):
+        start = marks.placed(marks.size)[one]
+        rows = marks.row_order[start : start + marks.size[one]]
+        assert (marks.mark_of[rows] == one).all()
+
+
+def test_the_largest_components_have_the_colours():
+    tree = large_tree(n=3_000, fans=(4, 3), n_components=15)
+    sizes = np.bincount(tree.components, minlength=15)
+    marks = collapse(tree)
+    assert set(marks.components) == set(np.argsort(-sizes, kind="stable")[:8])
+    colors = _colors.component_colors(marks.components, marks.counts[0])
+    assert colors[np.argmax(marks.counts[0, :-1])] == _colors.PALETTE[0]
+    assert len(set(colors)) == 9
+    assert colors[-1] == _colors.OTHER

@@ -55,7 +55,7 @@ check-python:
 
 demo: setup ## Fit the bundled Zoo data, print the tree, write results to build/demo
 	@echo "Running the demo; its results go to build/demo."
-	@$(BIN)/python -m bhmc.demo --output build/demo
+	@$(BIN)/python -m bhmc demo --output build/demo
 
 test: setup lint types ## Check style, imports and types, then run all tests but the long exact ones
 	@echo "Running the tests."

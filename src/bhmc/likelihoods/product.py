@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._validation.data import WrongEntryError
+from bhmc._validation.errors import WrongEntryError
 from bhmc.likelihoods._names import BY_NAME, by_name
 from bhmc.likelihoods._protocol import Family, Floats, Likelihood
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from bhmc._experiments.comparing import CONTROL, CUT_WORDS, MEASURES, Mean
+from bhmc._experiments.comparison import CONTROL, CUT_WORDS, MEASURES, Mean
 from bhmc._experiments.figures import quiet_pyplot
 from bhmc._experiments.methods import METHODS
 from bhmc.plotting._colors import PALETTE

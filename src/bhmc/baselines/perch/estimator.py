@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
 from bhmc._validation.parameters import check_choice, check_whole, seed_sequence
+from bhmc._validation.reading import read_data
 from bhmc.baselines.base import TreeEstimator
 from bhmc.baselines.perch import kernels
 from bhmc.baselines.perch.kernels import NONE, Nodes
@@ -111,9 +112,8 @@ class Perch(TreeEstimator):
         """
         n_clusters = check_whole(self.n_clusters, "n_clusters", 1)
         begun = hasattr(self, "_nodes")
-        rows: NDArray[np.float64] = validate_data(
-            self, X, dtype=np.float64, order="C", reset=not begun
-        )
+        rows, _ = read_data(X)
+        validate_data(self, X, reset=not begun, skip_check_array=True)
         if not begun:
             self._nodes = empty_nodes(0, rows.shape[1])
             self._rows = np.empty(0, dtype=np.int64)

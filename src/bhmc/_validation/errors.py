@@ -1,11 +1,10 @@
 """What a user got wrong, as exceptions: an error about an entry carries place, value and need."""
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Number
 from typing import Any
-
-import numpy as np
 
 
 class RefusedError(Exception):
@@ -35,6 +34,7 @@ class EntryError(Exception):
         need: str,
         names: Sequence[str] | None = None,
     ):
+        value = value.item() if hasattr(value, "item") else value  # NumPy's, without importing it
         super().__init__(value, row, column, need, names)  # `args`, which pickle needs
         self.value, self.row, self.column = value, row, column
         self.need, self.names = need, names
@@ -52,7 +52,7 @@ class EntryError(Exception):
             return str(self.value)
         if isinstance(self.value, str | bytes):
             return f"the text {self.value!r}"
-        if isinstance(self.value, float | np.floating) and np.isnan(self.value):
+        if isinstance(self.value, float) and math.isnan(self.value):
             return "NaN (a missing value)"
         return f"{self.value:.15g}" if isinstance(self.value, Number) else repr(self.value)
 

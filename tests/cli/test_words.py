@@ -9,12 +9,13 @@ import pytest
 import bhmc
 from bhmc._cli import main, options, parser
 from bhmc._estimator.bhmc import ESTIMATES
-from bhmc._sampling.sweep import PRECISIONS, SAMPLERS
 from bhmc._validation.init import STARTS
 from bhmc.likelihoods import NAMES
-from bhmc.model.hdp.setting import CONCENTRATIONS
+from bhmc.model.registry import TRANSITIONS
+from bhmc.model.state import CONCENTRATIONS
 from bhmc.posterior.retention import KEEPS
 from bhmc.priors import LEARN_BY
+from bhmc.rows.local import PRECISIONS
 from tests.cli.tools import COMMANDS, SOURCE
 
 
@@ -61,7 +62,7 @@ def test_every_parameter_of_the_estimator_has_an_option():
 def test_choices_are_those_of_the_library():
     library = {
         "likelihood": NAMES,
-        "sampler": SAMPLERS,
+        "transition": TRANSITIONS,
         "hyper": LEARN_BY,
         "init": STARTS,
         "precision": PRECISIONS,

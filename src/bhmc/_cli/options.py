@@ -2,8 +2,10 @@
 
 import argparse
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
+
+from bhmc.model.registry import TRANSITIONS
 
 # As the library has them; a test compares. To import them would take seconds.
 LIKELIHOODS = (
@@ -161,7 +163,7 @@ class FitOption(NamedTuple):
     help: str
     default: Any
     """The default of `BHMC`, for the help; a test compares."""
-    choices: tuple[str, ...] | None = None
+    choices: Collection[str] | None = None
     read: Callable[[str], Any] | None = None
     metavar: str | None = None
 
@@ -177,6 +179,7 @@ FIT_OPTIONS = (
     FitOption(
         "levels", "n_levels", _MODEL, "steps from the root to a leaf", 3, None, whole(1), "L"
     ),
+    FitOption("transition", "transition", _MODEL, "how trees are drawn", "hdp", TRANSITIONS),
     FitOption(
         "likelihood",
         "likelihood",
@@ -228,7 +231,7 @@ FIT_OPTIONS = (
         _SAMPLER,
         "gibbs and mh are exact; paper is the published algorithm, which is not",
         "gibbs",
-        ("gibbs", "mh", "paper"),
+        metavar="NAME",
     ),
     FitOption(
         "hyper",

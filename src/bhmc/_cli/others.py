@@ -8,7 +8,7 @@ def prior(options) -> int:
     """Print what settings imply."""
     from bhmc import describe_prior
     from bhmc._cli.output import print_json
-    from bhmc.model.hdp.setting import CONCENTRATIONS
+    from bhmc.model.state import CONCENTRATIONS
 
     with refusals():
         description = describe_prior(

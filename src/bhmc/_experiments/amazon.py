@@ -19,7 +19,7 @@ from bhmc._experiments.settings import read_settings
 from bhmc._experiments.supplement import run_supplement
 from bhmc._experiments.texts import reduce_texts
 from bhmc.datasets import load_products
-from bhmc.model.hdp.setting import CONCENTRATIONS
+from bhmc.model.state import CONCENTRATIONS
 from bhmc.plotting import plot_icicle
 from bhmc.tree import Tree
 

@@ -20,7 +20,7 @@ from bhmc._experiments.listeners import TimeLimit, WarmupRecorder
 from bhmc._experiments.settings import model_parameters
 from bhmc._experiments.store import Outcome
 from bhmc._io.atomic_write import write_atomically
-from bhmc.model.hdp.setting import CONCENTRATIONS
+from bhmc.model.state import CONCENTRATIONS
 
 
 class Request(NamedTuple):

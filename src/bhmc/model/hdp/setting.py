@@ -21,9 +21,6 @@ _ROUNDS_OF_START = 5
 
 _NOT_BOUND = Hyper(1.0, 1.0, 1.0)
 
-CONCENTRATIONS = tuple(LEARN_BY["exact"])
-"""Names of the concentrations: alpha, gamma0, gamma."""
-
 
 @dataclass(frozen=True)
 class Hdp:

@@ -63,7 +63,7 @@ def _new_rows(options, fitted: dict[str, Any]) -> Table:
     left_out = [name for name in table.names if name not in fitted["names"]]
     if left_out:
         shown = ", ".join(map(repr, left_out[:5])) + (", ..." if len(left_out) > 5 else "")
-        say(f"Left out, for they were not fitted: {shown}.")
+        say(f"Left out, because they were not fitted: {shown}.")
     table = table.select(fitted["names"])
     for name, kind, was in zip(table.names, table.kinds, fitted["kinds"], strict=True):
         if kind == "text" and was == "number":

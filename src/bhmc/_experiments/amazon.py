@@ -58,7 +58,7 @@ def load(job: Job) -> tuple[dict[str, Any], Products]:
 
 
 def run(job: Job, settings: dict[str, Any], data: Products) -> Page:
-    """Run all methods, and tell how they compare."""
+    """Run all methods, and write the page that compares them."""
     n, depth = data.truth.shape
     numbers = " / ".join(str(len(np.unique(column))) for column in data.truth.T)
     lead = f"{n:,} products with category paths of {depth} levels ({numbers} classes). {data.said}"

@@ -18,7 +18,7 @@ from bhmc._experiments.supplement import run_supplement
 from bhmc._experiments.tree_changes import count_changes
 from bhmc._io.digest import digest_of_data
 from bhmc.datasets import load_animals
-from bhmc.plotting._text import percent
+from bhmc.plotting.style import percent
 from bhmc.posterior.diagnostics import diagnose
 from bhmc.tree import Tree
 
@@ -57,7 +57,7 @@ def load(job: Job) -> tuple[dict[str, Any], Animals]:
 
 
 def run(job: Job, settings: dict[str, Any], data: Animals) -> Page:
-    """Fit, and tell what came out."""
+    """Fit, and write the page."""
     if job.supplement:
         return _run_supplement(job, settings, data)
     outcome = job.run(

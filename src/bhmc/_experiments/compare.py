@@ -61,7 +61,7 @@ def run_all(
     repeats: int = 1,
     unlimited: Sequence[str] = (),
 ) -> list[Entry]:
-    """All methods; the control last, for it takes alpha and L from a fit of BHMC."""
+    """All methods; the control comes last, because it takes alpha and L from a fit of BHMC."""
     entries = run_plans(job, plans_for(methods, settings, repeats), X, unlimited=unlimited)
     if CONTROL in methods:
         n_trees = settings[CONTROL]["repeats"]
@@ -83,7 +83,7 @@ def time_methods(
 
 
 def run(job: Job, question: Question) -> Page:
-    """Run, measure, tell."""
+    """Run all methods, measure their trees, and write the page."""
     settings = read_settings("compare", quick=job.quick)
     if question.n_levels is not None:
         for name in ("bhmc", "bhmc-paper"):

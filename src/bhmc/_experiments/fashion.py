@@ -53,7 +53,7 @@ def load(job: Job) -> tuple[dict[str, Any], Images]:
 
 
 def run(job: Job, settings: dict[str, Any], data: Images) -> Page:
-    """Fit, and tell what came out."""
+    """Fit, and write the page."""
     n, d = data.X.shape
     lead = (
         f"{n:,} images of clothes in {d} dimensions: standardised pixels, reduced by the optimal "

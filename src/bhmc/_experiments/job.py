@@ -1,4 +1,4 @@
-"""What every experiment is asked: where to write, how long, with which seed, and whom to tell."""
+"""A run of an experiment: its folder, its time, its seed, and where its messages go."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -33,7 +33,7 @@ class Request(NamedTuple):
     budget: float | None = None
     """Seconds after which it stops and gives what it has."""
     going: Path | None = None
-    """Beginning of names of files from which it can go on."""
+    """Beginning of the names of its checkpoint files."""
     progress: bool = False
     n_jobs: int = 1
     record_warmup: bool = False
@@ -44,7 +44,7 @@ class Method(NamedTuple):
     """One of the methods that are compared."""
 
     words: str
-    """What it is, in a few words."""
+    """Its name on a page."""
     run: Callable[[Request], Outcome]
     is_random: bool
     """Whether a seed decides its result."""
@@ -126,7 +126,7 @@ def _rival(name: str) -> Callable[[Request], Outcome]:
 
 
 def _compile(name: str, settings: dict[str, Any]) -> None:
-    """Have a rival compiled, or loaded, before its time is taken: once in a process."""
+    """Compile a rival, or load it from the cache, before its time is taken; once in a process."""
     from bhmc import baselines
 
     key = (name, settings.get("sampler"))

@@ -26,7 +26,7 @@ def run_supplement(
     classes: Sequence[str],
     draw: Callable[[Tree], Any],
 ) -> None:
-    """Run every setting by exact path Gibbs and tell what its most likely draw looks like.
+    """Run every setting by exact path Gibbs and add its most likely draw to the page.
 
     `classes` describe the result and nothing else; `draw` makes the figure of a tree.
     """

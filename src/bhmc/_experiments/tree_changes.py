@@ -1,4 +1,4 @@
-"""Do chains keep moving? How much of the tree changes from one draw to the next."""
+"""How much of the tree changes from one draw to the next."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from bhmc.posterior.draws import Draws
 
-# Draws that are compared at a time, for the memory.
+# Draws that are compared at a time, because a comparison takes memory.
 _BLOCK = 500
 
 

@@ -43,7 +43,7 @@ class EntryError(Exception):
         return self.sentence("X", place(self.row, self.column, self.names))
 
     def sentence(self, data: str, where: str) -> str:
-        """The whole sentence, for data that are called so and a place that is called so."""
+        """The whole sentence; `data` is what the data are called, `where` the place in words."""
         return f"{data} has {self.words()} in {where}; {self.need}."
 
     def words(self) -> str:

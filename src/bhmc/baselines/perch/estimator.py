@@ -25,9 +25,6 @@ MASKING = {
 # Rows inserted before Python looks for an interrupt.
 _ROWS_AT_ONCE = 1_000
 
-# Squares of larger numbers are not finite.
-_LARGEST = 1e150
-
 
 class Perch(TreeEstimator):
     """PERCH: rows are put beside their nearest neighbour, then rotations repair the tree.
@@ -139,11 +136,6 @@ class Perch(TreeEstimator):
         beam, max_leaves = _limit(self.beam, "beam", 1), _limit(self.max_leaves, "max_leaves", 2)
         if not isinstance(self.balance, bool | np.bool_):
             raise TypeError(f"balance must be True or False, got {self.balance!r}.")
-        if np.abs(X).max() > _LARGEST:
-            raise ValueError(
-                f"X must hold numbers below {_LARGEST:g} in size, for distances are squared: "
-                "divide its columns by a number."
-            )
         for start in range(0, len(X), _ROWS_AT_ONCE):
             block = X[start : start + _ROWS_AT_ONCE]
             nodes = with_room(nodes, len(block))

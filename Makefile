@@ -55,7 +55,7 @@ check-python:
 
 demo: setup ## Fit the bundled Zoo data, print the tree, write results to build/demo
 	@echo "Running the demo; its results go to build/demo."
-	@$(BIN)/python -m bhmc.demo --output build/demo
+	@$(BIN)/python -m bhmc demo --output build/demo
 
 test: setup lint types ## Check style, imports and types, then run all tests but the long exact ones
 	@echo "Running the tests."
@@ -66,7 +66,7 @@ exact: setup ## Run the whole exactness ladder, the long tests (40,000 draws eac
 	@$(BIN)/python -m pytest -m '' -s tests/exact tests/mutants tests/test_twin.py tests/baselines
 
 interrupts: setup ## Interrupt a fit of the command line at twenty random moments, and go on with it each time
-	@BHMC_INTERRUPTS=20 $(BIN)/python -m pytest -s tests/test_interrupts.py
+	@BHMC_INTERRUPTS=20 $(BIN)/python -m pytest -s tests/cli/test_interrupts.py
 
 bench: setup ## Measure speed, memory and cold start against their bounds; writes build/bench.json
 	@echo "Running the benchmarks; this takes some ten minutes."

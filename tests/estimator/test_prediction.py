@@ -447,7 +447,7 @@ def test_categories_of_another_type_are_refused():
     X = pd.DataFrame({**NEW, "colour": [1, 2, 3]})
     with pytest.raises(
         ValueError,
-        match=r"^X has 1 in column 0 \('colour'\), row 0, where fit saw categories such as 'blue'",
+        match=r"^X has 1 in column 0 \('colour'\), row 0; fit saw categories such as 'blue'",
     ):
         of_frame(pd.DataFrame).predict(X)
 

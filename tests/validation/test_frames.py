@@ -247,13 +247,13 @@ def test_columns_that_auto_refuses(frame):
     refused(
         frame({"w": np.arange(202.0), "name": many}),
         ValueError,
-        r"^X has 101 different values in column 1 \('name'\), more than the 100 that are taken",
+        r"^X has 101 different values in column 1 \('name'\); at most 100 are taken",
     )
     assert families(frame({"w": np.arange(202.0), "name": many}).head(200))["name"] is Categorical
     refused(
         frame({"name": [f"animal {i}" for i in range(N)], "w": WIDTH}),
         ValueError,
-        r"^X has a different value in every row of column 0 \('name'\), which says nothing",
+        r"^X has a different value for every row in column 0 \('name'\); such text says nothing",
     )
     for times in (
         pd.date_range("2020-01-01", periods=N).to_pydatetime().tolist(),
@@ -276,7 +276,9 @@ def test_columns_that_auto_refuses(frame):
 def test_objects_that_auto_refuses():
     mixed = pd.DataFrame({"w": WIDTH, "c": [*COLOUR[:-1], 3.5]}, dtype=object)
     refused(
-        mixed, ValueError, r"both text and other values in column 1 \('c'\), such as 'red' and 3\.5"
+        mixed,
+        ValueError,
+        r"both text such as 'red' and other values such as 3\.5 in column 1 \('c'\)",
     )
     for thing, error in (({}, TypeError), (b"red", ValueError), (1 + 2j, TypeError)):
         X = pd.DataFrame({"w": WIDTH, "c": pd.Series([1.0] * 11 + [thing], dtype=object)})
@@ -285,7 +287,7 @@ def test_objects_that_auto_refuses():
     refused(pd.DataFrame({"w": WIDTH, "when": zoned}), TypeError, "dates or times in column 1")
     complex_ = pd.DataFrame({"w": WIDTH, "c": WIDTH * 1j})
     refused(
-        complex_, ValueError, r"Complex data not supported: X has .* in column 1 \('c'\), row 0"
+        complex_, ValueError, r"^X has .* in column 1 \('c'\), row 0; .*Complex data not supported"
     )
 
 
@@ -332,7 +334,7 @@ assert "pandas" not in sys.modules
 model = BHMC(n_warmup=1, n_draws=1, n_chains=1, random_state=0).fit(np.arange(6.0)[:, None])
 from bhmc._validation.frames import is_frame, read_frame
 assert is_frame(Frame()) and not is_frame(np.ones((2, 2))) and not is_frame([[1]])
-matrix, columns = read_frame(Frame(), range(2), 100)
+matrix, columns = read_frame(Frame(), range(2), most=100)
 assert matrix[:, 1].tolist() == [0, 0, 1, 1, 0, 1], matrix
 assert columns.categories == {1: ["a", "b"]}
 """

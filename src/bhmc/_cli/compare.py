@@ -123,7 +123,7 @@ def _judged(truth: np.ndarray, names: list[str]) -> list[str]:
 def _data(table: Table, options) -> tuple[Any, list[str]]:
     """What methods get: words as TF-IDF, or the table, of which rivals take the numbers.
 
-    BHMC gets the same whoever stands beside it.
+    BHMC gets the same data whatever it is compared with.
     """
     from bhmc._experiments import compare as experiment
 
@@ -168,7 +168,7 @@ def _check_sizes(table: Table) -> None:
         for row in np.flatnonzero(np.abs(column) > _LARGEST):
             raise RefusedError(
                 f"{table.path}, {table.place(int(row))}: column {name!r} has {column[row]:g}; "
-                f"numbers must be within {_LARGEST:g}, for methods square them."
+                f"numbers must be within {_LARGEST:g}, because methods square them."
             )
 
 

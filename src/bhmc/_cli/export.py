@@ -9,10 +9,10 @@ import numpy as np
 
 from bhmc import BHMC
 from bhmc._cli.exit_codes import OK
-from bhmc._cli.folder import replace_file
+from bhmc._cli.folder import written
 from bhmc._cli.output import print_json, say
-from bhmc._cli.results import csv_text
 from bhmc._cli.show import load_run
+from bhmc._io.csv_text import csv_text
 from bhmc._validation.errors import RefusedError, refusals
 
 
@@ -32,7 +32,8 @@ def put_in_place(path: Path, write: Callable[[Path], Any]) -> None:
         raise RefusedError(f"{path} is a folder; name a file.")
     if not path.parent.exists():
         raise RefusedError(f"there is no folder {path.parent} to write {path.name} into.")
-    replace_file(path, write)
+    with written(path) as part:
+        write(part)
 
 
 def said_where(options, path: Path) -> int:
@@ -44,12 +45,13 @@ def said_where(options, path: Path) -> int:
     return OK
 
 
-def _text(text: str) -> Callable[[Path], Any]:
+def text_writer(text: str) -> Callable[[Path], Any]:
+    """What writes a text with one line end at its end."""
     return lambda path: path.write_text(text.rstrip("\n") + "\n", "utf-8", newline="\n")
 
 
 def _newick(model: BHMC) -> Callable[[Path], Any]:
-    return _text(model.tree_.to_newick())
+    return text_writer(model.tree_.to_newick())
 
 
 def _linkage(model: BHMC) -> Callable[[Path], Any]:
@@ -63,13 +65,13 @@ def _linkage(model: BHMC) -> Callable[[Path], Any]:
 
 
 def _json(model: BHMC) -> Callable[[Path], Any]:
-    return _text(model.tree_.to_json())
+    return text_writer(model.tree_.to_json())
 
 
 def _csv(model: BHMC) -> Callable[[Path], Any]:
     table = model.tree_.nodes()
     rows = zip(*(values.tolist() for values in table.values()), strict=True)
-    return _text(csv_text(list(table), rows))
+    return text_writer(csv_text(list(table), rows))
 
 
 def _graphml(model: BHMC) -> Callable[[Path], Any]:

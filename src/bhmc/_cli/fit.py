@@ -11,29 +11,15 @@ from typing import Any
 from bhmc import BHMC, warmup
 from bhmc._cli.exit_codes import INTERRUPTED, OK
 from bhmc._cli.folder import RunFolder, is_at_work, now, owner
+from bhmc._cli.options import FIT_OPTIONS, SET_BY_THE_COMMAND
 from bhmc._cli.output import counted, print_json, print_result, say, terminal_width
-from bhmc._cli.records import check_same_data, data_record, summary, versions
-from bhmc._cli.results import in_file, name_tree, short_text, write_results
+from bhmc._cli.records import check_same_data, data_record, summary
+from bhmc._cli.results import name_tree, refusals_of, short_text, write_results
 from bhmc._cli.show import count_draws
 from bhmc._io.tables.read import Reading, Table, check_fittable, read_table
-from bhmc._validation.errors import RefusedError, refusals
+from bhmc._io.versions import versions
+from bhmc._validation.errors import RefusedError
 
-# Options of the command and the parameters of BHMC they stand for.
-_PARAMETERS = {
-    "levels": "n_levels",
-    "likelihood": "likelihood",
-    "alpha": "alpha",
-    "gamma0": "gamma0",
-    "gamma": "gamma",
-    "draws": "n_draws",
-    "warmup": "n_warmup",
-    "thin": "thin",
-    "chains": "n_chains",
-    "jobs": "n_jobs",
-    "init": "init",
-    "estimate": "estimate",
-    "keep": "keep",
-}
 # Compiling is worth a word if it takes longer than this, in seconds.
 _PATIENCE = 2.0
 
@@ -76,9 +62,9 @@ def _begun(options) -> tuple[RunFolder, dict[str, Any], Table]:
     _check_text_columns(table, options.likelihood)
     folder = RunFolder.create(options.output, options.force)
     given = {
-        parameter: getattr(options, option)
-        for option, parameter in _PARAMETERS.items()
-        if getattr(options, option) is not None
+        one.parameter: getattr(options, one.dest)
+        for one in FIT_OPTIONS
+        if getattr(options, one.dest) is not None
     }
     record = {
         "status": "running",
@@ -128,15 +114,15 @@ def _resumed(options) -> tuple[RunFolder, dict[str, Any], Table]:
 
 def _settings(model: BHMC) -> dict[str, Any]:
     """All that decides the draws, defaults included: those of a later bhmc may be others."""
-    apart = ("random_state", "checkpoint", "progress")
-    return {name: value for name, value in model.get_params().items() if name not in apart}
+    values = model.get_params()
+    return {name: value for name, value in values.items() if name not in SET_BY_THE_COMMAND}
 
 
 def _check_nothing_else(options) -> None:
     """With --continue the settings are those of the run: others would be another model."""
-    fixed = [name for name in (*_PARAMETERS, "seed", "output") if name not in ("draws", "jobs")]
-    for name in fixed:
-        if getattr(options, name) is not None:
+    names = [one.name for one in FIT_OPTIONS if one.name not in ("draws", "jobs")]
+    for name in (*names, "seed", "output"):
+        if getattr(options, name.replace("-", "_")) is not None:
             raise RefusedError(
                 f"--{name} cannot be changed with --continue: it would be another run. Begin one "
                 "with bhmc fit DATA -o DIR."
@@ -195,7 +181,7 @@ def _run(model: BHMC, table: Table, quiet: bool) -> None:
         warmup()
     finally:
         timer.cancel()
-    with in_file(table), refusals():
+    with refusals_of(table):
         model.fit(table.data())
     name_tree(model, table)
 

@@ -5,12 +5,13 @@ import json
 import os
 import socket
 import tempfile
-from collections.abc import Callable
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from bhmc._cli.output import to_json
+from bhmc._io.atomic_write import atomic_path, leftovers
 from bhmc._validation.errors import RefusedError, reason_of
 
 FORMAT_VERSION = 1
@@ -18,11 +19,10 @@ RECORD, MODEL, CHECKPOINT = "run.json", "model.bhmc", "checkpoint.bhmc"
 TREE, ASSIGNMENTS, DRAWS = "tree.txt", "assignments.csv", "draws.csv"
 # run.json first: without it, what is left of an old run is nobody's run.
 _OURS = (RECORD, MODEL, TREE, ASSIGNMENTS, DRAWS)
-_PART = ".part"
 
 
 class RunFolder:
-    """A folder with a run in it. Every file is written beside itself and then put in place."""
+    """A folder with a run in it. Every file is there whole or not at all."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -34,7 +34,7 @@ class RunFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=path).close()
-            occupied = any(not entry.name.endswith(_PART) for entry in path.iterdir())
+            occupied = set(path.iterdir()) > set(leftovers(path))
         except (OSError, ValueError) as error:
             raise RefusedError(
                 f"{name!r} is not a folder to write to: {reason_of(error)}."
@@ -78,7 +78,7 @@ class RunFolder:
     def clear(self) -> None:
         """Remove the run, and only what bhmc writes."""
         ours = [self.path / name for name in _OURS]
-        for entry in (*ours, *self.path.glob(f"{CHECKPOINT}*"), *self.path.glob(f".*{_PART}")):
+        for entry in (*ours, *self.path.glob(f"{CHECKPOINT}*"), *leftovers(self.path)):
             try:
                 entry.unlink(missing_ok=True)
             except OSError as error:
@@ -116,22 +116,19 @@ class RunFolder:
 
     def write(self, name: str, text: str) -> None:
         """Put a text file in place: the old one or the new one, never half of one."""
-        replace_file(self.path / name, lambda part: part.write_text(text, "utf-8", newline="\n"))
+        with written(self.path / name) as part:
+            part.write_text(text, "utf-8", newline="\n")
 
 
-def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
-    """Have a file written beside `path`, then put it in the place of `path` in one step."""
-    part = path.with_name(f".{path.name}.{os.getpid()}{_PART}")
+@contextlib.contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """A path to write to, as `atomic_path` gives it; what the system refuses is a sentence."""
     try:
-        write(part)
-        with part.open("rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(part, path)
+        with atomic_path(path) as part:
+            yield part
     except OSError as error:
-        raise RefusedError(f"{path} cannot be written: {reason_of(error)}.") from None
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
+        reason = reason_of(error).rstrip(".")
+        raise RefusedError(f"{path} cannot be written: {reason}.") from None
 
 
 def now() -> str:

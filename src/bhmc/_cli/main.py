@@ -21,7 +21,7 @@ _COMMANDS = {
     "export": "export",
     "predict": "predict",
     "diagnose": "show",
-    "demo": "others",
+    "demo": "demo",
     "prior": "others",
     "reproduce": "reproduce",
     "compare": "compare",

@@ -2,7 +2,10 @@
 
 import argparse
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple
+
+from bhmc.model.registry import TRANSITIONS
 
 # As the library has them; a test compares. To import them would take seconds.
 LIKELIHOODS = (
@@ -151,61 +154,168 @@ def add_reading(group) -> None:
     )
 
 
+class FitOption(NamedTuple):
+    """An option of `bhmc fit` and the parameter of `BHMC` that it sets."""
+
+    name: str
+    parameter: str
+    group: str
+    help: str
+    default: Any
+    """The default of `BHMC`, for the help; a test compares."""
+    choices: Collection[str] | None = None
+    read: Callable[[str], Any] | None = None
+    metavar: str | None = None
+
+    @property
+    def dest(self) -> str:
+        """The name of its value among the options."""
+        return self.name.replace("-", "_")
+
+
+_MODEL, _SAMPLER, _ANSWER = "the model", "the sampler", "the answer"
+
+FIT_OPTIONS = (
+    FitOption(
+        "levels", "n_levels", _MODEL, "steps from the root to a leaf", 3, None, whole(1), "L"
+    ),
+    FitOption("transition", "transition", _MODEL, "how trees are drawn", "hdp", TRANSITIONS),
+    FitOption(
+        "likelihood",
+        "likelihood",
+        _MODEL,
+        f"what a component looks like: {', '.join(LIKELIHOODS)}",
+        "auto",
+        LIKELIHOODS,
+        metavar="NAME",
+    ),
+    FitOption(
+        "alpha",
+        "alpha",
+        _MODEL,
+        "how readily data open new branches: a number or `learn`",
+        "learn",
+        read=concentration,
+        metavar="X",
+    ),
+    FitOption(
+        "gamma0",
+        "gamma0",
+        _MODEL,
+        "how many components the whole tree spreads over: a number or `learn`",
+        "learn",
+        read=concentration,
+        metavar="X",
+    ),
+    FitOption(
+        "gamma",
+        "gamma",
+        _MODEL,
+        "how closely a node's mixture follows its parent's: a number or `learn`",
+        "learn",
+        read=concentration,
+        metavar="X",
+    ),
+    FitOption(
+        "fixed-components",
+        "fixed_components",
+        _MODEL,
+        "exactly so many components: the finite form of the model",
+        None,
+        read=whole(1),
+        metavar="K",
+    ),
+    FitOption(
+        "sampler",
+        "sampler",
+        _SAMPLER,
+        "gibbs and mh are exact; paper is the published algorithm, which is not",
+        "gibbs",
+        metavar="NAME",
+    ),
+    FitOption(
+        "hyper",
+        "hyper",
+        _SAMPLER,
+        "exact: concentrations are learned in every sweep; paper: during the warm-up only",
+        "exact",
+        ("exact", "paper"),
+    ),
+    FitOption("draws", "n_draws", _SAMPLER, "draws kept of every chain", 300, None, whole(1), "N"),
+    FitOption(
+        "warmup", "n_warmup", _SAMPLER, "sweeps thrown away before", 200, None, whole(0), "N"
+    ),
+    FitOption("thin", "thin", _SAMPLER, "sweeps from one draw to the next", 1, None, whole(1), "N"),
+    FitOption("chains", "n_chains", _SAMPLER, "independent chains", 2, None, whole(1), "N"),
+    FitOption(
+        "jobs",
+        "n_jobs",
+        _SAMPLER,
+        "chains run at the same time; -1: as many as there are processors",
+        None,
+        read=jobs,
+        metavar="N",
+    ),
+    FitOption("init", "init", _SAMPLER, "where chains start", "kmeans", STARTS),
+    FitOption(
+        "precision",
+        "precision",
+        _SAMPLER,
+        "type of the likelihood tables; float32 is less exact",
+        "float64",
+        ("float64", "float32"),
+    ),
+    FitOption(
+        "estimate",
+        "estimate",
+        _ANSWER,
+        "vi: the tree nearest to all draws, by variation of information; map: the most likely draw",
+        "vi",
+        ("vi", "map"),
+    ),
+    FitOption(
+        "keep",
+        "keep",
+        _ANSWER,
+        "paths: the tree of every draw; summary: of some, which takes little memory; auto: by size",
+        "auto",
+        ("auto", "paths", "summary"),
+    ),
+)
+
+# Parameters of `BHMC` that have no option of their own: `--seed`, the run folder and `--quiet`
+# decide them.
+SET_BY_THE_COMMAND = ("random_state", "checkpoint", "progress")
+
+
 def add_fit(parser) -> None:
     """The settings of the model and of the sampler; those not given are `BHMC`'s own defaults."""
-    model = parser.add_argument_group("the model")
-    model.add_argument(
-        "--levels", type=whole(1), metavar="L", help="steps from the root to a leaf (default: 3)"
-    )
-    model.add_argument(
-        "--likelihood",
-        choices=LIKELIHOODS,
-        metavar="NAME",
-        help=f"what a component looks like: {', '.join(LIKELIHOODS)} (default: auto, by the data)",
-    )
-    texts = {
-        "alpha": "how readily data open new branches",
-        "gamma0": "how many components the whole tree spreads over",
-        "gamma": "how closely a node's mixture follows its parent's",
-    }
-    for name, text in texts.items():
-        model.add_argument(
-            f"--{name}",
-            type=concentration,
-            metavar="X",
-            help=f"{text}: a number or `learn` (default)",
+    groups = {name: parser.add_argument_group(name) for name in (_MODEL, _SAMPLER, _ANSWER)}
+    for one in FIT_OPTIONS:
+        default = "" if one.default is None else f" (default: {one.default})"
+        groups[one.group].add_argument(
+            f"--{one.name}",
+            choices=one.choices,
+            type=one.read,
+            metavar=one.metavar,
+            help=one.help + default,
         )
-    sampler = parser.add_argument_group("the sampler")
-    sampler.add_argument(
-        "--draws", type=whole(1), metavar="N", help="draws kept of every chain (default: 300)"
-    )
-    sampler.add_argument(
-        "--warmup", type=whole(0), metavar="N", help="sweeps thrown away before (default: 200)"
-    )
-    sampler.add_argument(
-        "--thin", type=whole(1), metavar="N", help="sweeps from one draw to the next (default: 1)"
-    )
-    sampler.add_argument("--chains", type=whole(1), metavar="N", help="chains (default: 2)")
-    sampler.add_argument(
-        "--jobs", type=jobs, metavar="N", help="chains run at the same time (default: 1)"
-    )
-    sampler.add_argument(
+    groups[_SAMPLER].add_argument(
         "--seed",
         type=whole(0),
         metavar="N",
         help="the same seed gives the same answer (default: a fresh one, kept in run.json)",
     )
-    sampler.add_argument("--init", choices=STARTS, help="where chains start (default: kmeans)")
-    answer = parser.add_argument_group("the answer")
-    answer.add_argument(
-        "--estimate",
-        choices=("vi", "map"),
-        help="vi: the tree nearest to all draws, by variation of information; map: the most likely "
-        "draw (default: vi)",
-    )
-    answer.add_argument(
-        "--keep",
-        choices=("auto", "paths", "summary"),
-        help="paths: the tree of every draw; summary: of some, which takes little memory "
-        "(default: auto, by the size of the data)",
-    )
+
+
+def add_concentrations(parser) -> None:
+    """The concentrations, as `bhmc prior` takes them: each has a default that is a value."""
+    for one in FIT_OPTIONS:
+        if one.read is concentration:
+            parser.add_argument(
+                f"--{one.name}",
+                type=concentration,
+                default=one.default,
+                metavar="X",
+                help=f"{one.help} (default: {one.default})",
+            )

@@ -1,28 +1,20 @@
-"""Commands that need no run folder: `demo`, `prior` and `completion`."""
+"""Commands that need no run folder: `prior` and `completion`."""
 
 from bhmc._cli.exit_codes import OK
 from bhmc._validation.errors import refusals
-
-
-def demo(options) -> int:
-    """Fit the bundled data."""
-    from bhmc import demo as zoo
-
-    return zoo.main(["--output", options.output, "--seed", str(options.seed)])
 
 
 def prior(options) -> int:
     """Print what settings imply."""
     from bhmc import describe_prior
     from bhmc._cli.output import print_json
+    from bhmc.model.state import CONCENTRATIONS
 
     with refusals():
         description = describe_prior(
             options.n,
             n_levels=options.levels,
-            alpha=options.alpha,
-            gamma0=options.gamma0,
-            gamma=options.gamma,
+            **{name: getattr(options, name) for name in CONCENTRATIONS},
             n_samples=options.samples,
             random_state=options.seed,
         )

@@ -47,7 +47,7 @@ def counted(number: int, thing: str) -> str:
 
 
 def print_result(text: str) -> None:
-    """A result on stdout; whoever reads it may have seen enough before the end."""
+    """A result on stdout; a reader that stops before the end is no error."""
     try:
         print(text, flush=True)
     except BrokenPipeError:
@@ -55,12 +55,12 @@ def print_result(text: str) -> None:
 
 
 def mute_stdout() -> None:
-    """Nobody reads stdout any more: what is still written to it, at the end too, goes nowhere."""
+    """Throw away what is still written to stdout, because its reader has gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def terminal_width(asked: int | None = None) -> int | None:
-    """Columns to print in; None: no limit, for stdout is a file or a pipe."""
+    """Columns to print in; None where stdout is a file or a pipe, which have no limit."""
     if asked is not None:
         return asked
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -4,10 +4,10 @@ import argparse
 import shutil
 
 from bhmc._cli.options import (
+    add_concentrations,
     add_fit,
     add_reading,
     columns,
-    concentration,
     jobs,
     minutes,
     share,
@@ -302,14 +302,7 @@ def _prior(commands) -> None:
     )
     parser.add_argument("n", metavar="N", type=whole(1), help="number of data")
     parser.add_argument("--levels", type=whole(1), default=3, metavar="L", help="default: 3")
-    for name in ("alpha", "gamma0", "gamma"):
-        parser.add_argument(
-            f"--{name}",
-            type=concentration,
-            default="learn",
-            metavar="X",
-            help="a number or `learn` (default)",
-        )
+    add_concentrations(parser)
     parser.add_argument(
         "--samples", type=whole(2), default=200, metavar="N", help="trees drawn (default: 200)"
     )

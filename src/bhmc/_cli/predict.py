@@ -8,13 +8,14 @@ import numpy as np
 
 from bhmc import BHMC
 from bhmc._cli.exit_codes import OK
-from bhmc._cli.export import put_in_place
+from bhmc._cli.export import put_in_place, text_writer
 from bhmc._cli.fit import reading_of
 from bhmc._cli.output import counted, print_json, say
-from bhmc._cli.results import csv_text, in_file, path_text
+from bhmc._cli.results import path_text, refusals_of
 from bhmc._cli.show import load_run
+from bhmc._io.csv_text import csv_text
 from bhmc._io.tables.read import Reading, Table, read_table
-from bhmc._validation.errors import RefusedError, refusals
+from bhmc._validation.errors import RefusedError
 
 _COLUMNS = ("name", "leaf", "path", "component", "probability", "new_branch")
 
@@ -26,7 +27,7 @@ def predict(options) -> int:
     rows = _places(model, table, as_matrix=record["data"]["is_matrix"])
     if options.output is not None:
         text = csv_text(_COLUMNS, rows)
-        put_in_place(Path(options.output), lambda part: part.write_text(text, "utf-8"))
+        put_in_place(Path(options.output), text_writer(text))
         say(f"Wrote {options.output}: {counted(len(rows), 'row')}.")
     if options.json:
         print_json({"rows": [dict(zip(_COLUMNS, row, strict=True)) for row in rows]})
@@ -37,7 +38,7 @@ def predict(options) -> int:
 
 def _places(model: BHMC, table: Table, as_matrix: bool) -> list[tuple]:
     X = table.data(as_matrix)
-    with in_file(table), refusals():
+    with refusals_of(table):
         probability, new_branch = model.predict_proba(X, return_new=True)
         component = model.predict_component(X)
         paths = model.predict_path(X)
@@ -62,7 +63,7 @@ def _new_rows(options, fitted: dict[str, Any]) -> Table:
     left_out = [name for name in table.names if name not in fitted["names"]]
     if left_out:
         shown = ", ".join(map(repr, left_out[:5])) + (", ..." if len(left_out) > 5 else "")
-        say(f"Left out, for they were not fitted: {shown}.")
+        say(f"Left out, because they were not fitted: {shown}.")
     table = table.select(fitted["names"])
     for name, kind, was in zip(table.names, table.kinds, fitted["kinds"], strict=True):
         if kind == "text" and was == "number":

@@ -1,26 +1,21 @@
-"""What run.json holds: the data, the versions, the result in a few numbers."""
+"""What run.json says of the data and of the result."""
 
-import hashlib
-import platform
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from bhmc import BHMC
+from bhmc._io.digest import digest_of_file
 from bhmc._io.tables.read import Reading, Table
 from bhmc._validation.errors import RefusedError, reason_of
-from bhmc._version import __version__
-
-_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
 def data_record(table: Table, reading: Reading) -> dict[str, Any]:
-    """The table: where it was, a fingerprint of it, and how it was read."""
+    """The table: its place, its digest, and how it was read."""
     rows, columns = table.shape
     return {
         "file": table.path.name,
         "path": str(table.path.resolve()),
-        "sha256": fingerprint(table.path),
+        "sha256": _digest_of(table.path),
         "rows": rows,
         "columns": columns,
         "names": table.names,
@@ -31,28 +26,21 @@ def data_record(table: Table, reading: Reading) -> dict[str, Any]:
     }
 
 
-def fingerprint(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
+def _digest_of(path: Path) -> str:
+    """SHA-256 of a file; a file that cannot be read is refused."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return digest_of_file(path)
     except OSError as error:
         raise RefusedError(f"{path} cannot be read: {reason_of(error)}.") from None
 
 
 def check_same_data(table: Table, record: dict[str, Any], folder: Path) -> None:
     """Refuse to go on with other data than the run was begun with."""
-    if fingerprint(table.path) != record["data"]["sha256"]:
+    if _digest_of(table.path) != record["data"]["sha256"]:
         raise RefusedError(
             f"{table.path} is not the file that the run in {folder} was begun with (its SHA-256 "
             "differs): name the right one, bhmc fit DATA --continue DIR, or begin another run."
         )
-
-
-def versions() -> dict[str, str]:
-    """Versions of what the draws depend on."""
-    found = {name: metadata.version(name) for name in _LIBRARIES}
-    return {"bhmc": __version__, "python": platform.python_version(), **found}
 
 
 def summary(model: BHMC) -> dict[str, Any]:

@@ -1,9 +1,6 @@
 """The files of a finished fit, and its tree as text that fits on a screen."""
 
-import csv
-import io
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -12,31 +9,23 @@ import numpy as np
 from bhmc import BHMC, Tree
 from bhmc._cli.folder import ASSIGNMENTS, DRAWS, TREE, RunFolder
 from bhmc._cli.output import fitted
+from bhmc._io.csv_text import csv_text
 from bhmc._io.tables.read import Table
-from bhmc._validation.errors import RefusedError, refusals
+from bhmc._validation.errors import EntryError, RefusedError, refusals
 
 # The most lines of a tree that are printed unasked.
 _SCREEN = 100
 
-_PLACE = re.compile(r"column (\d+)(?: \('.*?'\)| \(\".*?\"\))?(?:, row (\d+))?")
-
 
 @contextmanager
-def in_file(table: Table) -> Iterator[None]:
-    """Say in the words of the file where something is wrong: column by name, row by line."""
-    try:
-        yield
-    except RefusedError as error:
-        text = _PLACE.sub(lambda found: _place(found, table), str(error))
-        raise RefusedError(re.sub(r"^X has", f"{table.path} has", text)) from error
-
-
-def _place(found: re.Match, table: Table) -> str:
-    column, row = int(found[1]), found[2]
-    if column >= len(table.names):
-        return found[0]
-    where = f"column {table.names[column]!r}"
-    return where if row is None else f"{where}, {table.place(int(row))}"
+def refusals_of(table: Table) -> Iterator[None]:
+    """As `refusals`, and in the words of the file: a column by its name, a row by its line."""
+    with refusals():
+        try:
+            yield
+        except EntryError as error:
+            where = table.where(error.row, error.column)
+            raise RefusedError(error.sentence(str(table.path), where)) from error
 
 
 def name_tree(model: BHMC, table: Table) -> None:
@@ -95,12 +84,3 @@ def path_text(path: Iterable) -> str:
 def _draw_rows(numbers: dict) -> Iterable[tuple]:
     for chain, draw in np.ndindex(next(iter(numbers.values())).shape):
         yield chain, draw, *(values[chain, draw] for values in numbers.values())
-
-
-def csv_text(columns: Sequence[str], rows: Iterable[tuple]) -> str:
-    """A table as CSV."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue()

@@ -1,7 +1,9 @@
 """`BHMC`: the scikit-learn face. Wiring and validation, no mathematics."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +16,22 @@ from bhmc._estimator.chain_run import Task, common_draws, run_chain
 from bhmc._estimator.checkpoint import SavedChain, check_checkpoint, describe_fit
 from bhmc._estimator.prediction import Prediction
 from bhmc._estimator.profiles import profiles
-from bhmc._estimator.progress import CallbackSupport, Interrupts, listening, with_callbacks
+from bhmc._estimator.progress import (
+    CallbackSupport,
+    Interrupts,
+    Listener,
+    listening,
+    with_callbacks,
+)
 from bhmc._io.archive import load_model, save_model
-from bhmc._validation.data import WrongEntryError, check_matrix, column_names, row_names
-from bhmc._validation.frames import Columns, is_frame, read_frame
+from bhmc._validation.data import row_names
+from bhmc._validation.errors import naming_columns
+from bhmc._validation.frames import Columns
 from bhmc._validation.init import STARTS, check_init
 from bhmc._validation.parameters import check_choice, check_n_jobs, check_whole, seed_sequence
+from bhmc._validation.reading import read_data
 from bhmc.likelihoods import (
     ConjugateFamily,
-    Likelihood,
     allows_sparse,
     categorical_columns,
     kind_of,
@@ -238,6 +247,10 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         y : ignored
             There for scikit-learn's conventions.
         """
+        return self._fit(X, ())
+
+    def _fit(self, X, listeners: Sequence[Listener]) -> "BHMC":
+        """`fit`, with further listeners to its chains."""
         transition = self._check_parameters()
         data, columns = self._check_data(X)
         init = check_init(
@@ -246,12 +259,13 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
             n_levels=self.n_levels,
             n_components=self.fixed_components,
         )
-        with one_blas_thread():  # the last digits of products depend on the number of threads
+        # The last digits of products depend on the number of threads.
+        with one_blas_thread(), naming_columns(columns.names):
             likelihood = resolve(self.likelihood, data, columns)
-            family = _prepared(likelihood, data, columns)
+            family = likelihood.prepare(data)
         family.check_precision(self.precision)
         task = self._task(family, transition, init)
-        recorders = self._run_chains(task, data)
+        recorders = self._run_chains(task, data, listeners)
         kept = common_draws(recorders)
         if not kept:
             raise KeyboardInterrupt
@@ -274,7 +288,7 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         self.paths_ = self.tree_.paths
         self.component_labels_ = self.tree_.components
         self.labels_ = self.tree_.labels_at(self.tree_.n_levels)
-        warn_if_not_converged(self.diagnostics_, stacklevel=3)
+        warn_if_not_converged(self.diagnostics_, stacklevel=4)
         return self
 
     @property
@@ -325,7 +339,7 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
             ),
         )
 
-    def _run_chains(self, task: Task, data) -> list[Recorder]:
+    def _run_chains(self, task: Task, data, others: Sequence[Listener]) -> list[Recorder]:
         """All chains, one after another or at the same time."""
         seeds = seed_sequence(self.random_state).spawn(self.n_chains)
         saved: list[SavedChain | None] = [None] * self.n_chains
@@ -334,7 +348,10 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
             chains = range(self.n_chains)
             saved = [SavedChain(self.checkpoint, number, fit, task.plan) for number in chains]
         memory = memory_sentence(self.keep, task.family.n_rows, self.n_draws, self.n_chains)
-        with Interrupts() as interrupts, listening(self, task.n_sweeps, memory) as listeners:
+        with (
+            Interrupts() as interrupts,
+            listening(self, task.n_sweeps, memory, others) as listeners,
+        ):
             return list(
                 Parallel(n_jobs=self.n_jobs, prefer="threads")(
                     delayed(run_chain)(task, seed, number, interrupts, listeners, saved[number])
@@ -398,20 +415,14 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         """X as a float64 matrix of at least two rows and one column, as the likelihood allows; and
         what is known of its columns.
         """
-        kind, values, columns = kind_of(self.likelihood), X, Columns(column_names(X))
-        if is_frame(X):
-            coded = categorical_columns(self.likelihood, X.shape[1], columns.names)
-            if coded is not None:
-                most = _MOST_CATEGORIES if self.likelihood == "auto" else None
-                values, columns = read_frame(X, coded, most)
-        matrix = check_matrix(
-            values,
+        return read_data(
+            X,
             least_rows=2,
-            allow_missing=kind.allows_missing,
+            allow_missing=kind_of(self.likelihood).allows_missing,
             allow_sparse=allows_sparse(self.likelihood),
-            names=columns.names,
+            coded=partial(categorical_columns, self.likelihood),
+            most_categories=_MOST_CATEGORIES if self.likelihood == "auto" else None,
         )
-        return matrix, columns
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -424,9 +435,16 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         return tags
 
 
-def _prepared(likelihood: Likelihood, X, columns: Columns) -> ConjugateFamily:
-    """The family bound to X; a wrong entry is said with its column's name."""
-    try:
-        return likelihood.prepare(X)
-    except WrongEntryError as error:
-        raise error.within(range(X.shape[1]), columns.names) from None
+def fit_listening(model: BHMC, X, listeners: Sequence[Listener]) -> BHMC:
+    """`model.fit(X)`, where every listener hears of every sweep of every chain.
+
+    Parameters
+    ----------
+    model : BHMC
+        It is fitted in place and returned.
+    X : (n, d) array or frame
+        As in `fit`.
+    listeners : sequence of functions
+        Each is called with (number of the chain, chain, sweeps made); True asks that chain to stop.
+    """
+    return model._fit(X, listeners)

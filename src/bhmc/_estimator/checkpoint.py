@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from bhmc._io.archive import read, write
+from bhmc._io.digest import digest_of_data
 from bhmc.model.state import State
 from bhmc.posterior.recorder import Recorder
 from bhmc.posterior.retention import Plan
@@ -84,19 +83,8 @@ def describe_fit(parameters: dict[str, Any], X) -> dict[str, str]:
     fit = {name: _text(value) for name, value in parameters.items() if name not in _FREE}
     if not isinstance(parameters["random_state"], int | np.integer):
         del fit["random_state"]  # a seed that nobody named
-    return fit | {"data": _digest(X)}
+    return fit | {"data": digest_of_data(X)}
 
 
 def _text(value: Any) -> str:
-    return _digest(np.asarray(value)) if isinstance(value, np.ndarray | list) else repr(value)
-
-
-def _digest(X) -> str:
-    digest = hashlib.sha256()
-    parts = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
-    for part in parts:
-        digest.update(repr((part.shape, part.dtype.str)).encode())
-        rows = np.atleast_1d(part)
-        for first in range(0, len(rows), 4096):
-            digest.update(np.ascontiguousarray(rows[first : first + 4096]).tobytes())
-    return digest.hexdigest()
+    return digest_of_data(value) if isinstance(value, np.ndarray | list) else repr(value)

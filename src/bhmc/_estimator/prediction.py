@@ -9,9 +9,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc._extras import import_pandas
-from bhmc._validation.data import WrongEntryError, check_matrix
-from bhmc._validation.frames import is_frame, read_new_rows
+from bhmc._validation.errors import naming_columns
+from bhmc._validation.frames import is_frame
 from bhmc._validation.parameters import check_whole, seed_sequence
+from bhmc._validation.reading import read_data
 from bhmc.likelihoods import ConjugateFamily, Likelihood
 from bhmc.model.protocol import Predictive
 from bhmc.model.registry import transition_named
@@ -210,25 +211,23 @@ class Prediction(TransformerMixin):
 
     def _family(self, matrix) -> ConjugateFamily:
         """The family bound to checked rows; a wrong entry is said with its column's name."""
-        try:
+        with naming_columns(self._column_names()):
             return self.likelihood_.prepare(matrix)
-        except WrongEntryError as error:
-            raise error.within(range(matrix.shape[1]), self._column_names()) from None
 
     def _check_new(self, X) -> Any:
         """X as a float64 matrix of at least one row, with the columns of the fit."""
         check_is_fitted(self)
-        values = X
-        if is_frame(X):
+        framed = is_frame(X)
+        if framed:  # names first: entries of a column in the wrong place say little
             validate_data(self, X, reset=False, skip_check_array=True)
-            values = read_new_rows(X, self._coded_columns())
-        matrix = check_matrix(
-            values,
+        matrix, _ = read_data(
+            X,
             allow_missing=self.likelihood_.allows_missing,
             allow_sparse=self.likelihood_.allows_sparse,
+            seen=self._coded_columns(),
             names=self._column_names(),
         )
-        if not is_frame(X):
+        if not framed:
             validate_data(self, X, reset=False, skip_check_array=True)
         return matrix
 

@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, cast
@@ -165,8 +165,13 @@ def with_callbacks(method):
 
 
 @contextmanager
-def listening(estimator, n_sweeps: int, first_line: str) -> Iterator[list[Listener]]:
-    """All who want to hear of the chains of a fit; they are let go at its end."""
+def listening(
+    estimator, n_sweeps: int, first_line: str, others: Sequence[Listener] = ()
+) -> Iterator[list[Listener]]:
+    """Everything that hears of the chains of a fit, `others` included.
+
+    A bar and callbacks are closed at the end.
+    """
     n_chains = estimator.n_chains
     told: list[Bar | Callbacks] = []
     if estimator.progress:
@@ -175,7 +180,6 @@ def listening(estimator, n_sweeps: int, first_line: str) -> Iterator[list[Listen
         context = estimator._init_callback_context(max_subtasks=n_chains, sequential_subtasks=False)
         context.call_on_fit_task_begin(estimator=estimator)
         told.append(Callbacks(estimator, context, n_chains, n_sweeps))
-    others = getattr(estimator, "_listeners", [])  # a clock of `bhmc._experiments`, say
     try:
         yield [*(one.update for one in told), *others]
     finally:

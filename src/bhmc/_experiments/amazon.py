@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._experiments.compare import run_all, time_methods
-from bhmc._experiments.comparing import Entry, settings_used
-from bhmc._experiments.comparison_page import tell_comparison, tell_times
+from bhmc._experiments.comparison import Entry, settings_used
+from bhmc._experiments.comparison_page import add_comparison, add_times
 from bhmc._experiments.figures import quiet_pyplot
 from bhmc._experiments.job import Job
 from bhmc._experiments.methods import METHODS
@@ -19,6 +19,7 @@ from bhmc._experiments.settings import read_settings
 from bhmc._experiments.supplement import run_supplement
 from bhmc._experiments.texts import reduce_texts
 from bhmc.datasets import load_products
+from bhmc.model.state import CONCENTRATIONS
 from bhmc.plotting import plot_icicle
 from bhmc.tree import Tree
 
@@ -57,7 +58,7 @@ def load(job: Job) -> tuple[dict[str, Any], Products]:
 
 
 def run(job: Job, settings: dict[str, Any], data: Products) -> Page:
-    """Run all methods, and tell how they compare."""
+    """Run all methods, and write the page that compares them."""
     n, depth = data.truth.shape
     numbers = " / ".join(str(len(np.unique(column))) for column in data.truth.T)
     lead = f"{n:,} products with category paths of {depth} levels ({numbers} classes). {data.said}"
@@ -75,14 +76,14 @@ def run(job: Job, settings: dict[str, Any], data: Products) -> Page:
     )
     methods = settings["methods"]
     entries = run_all(job, methods, settings, data.X, data.truth, unlimited=("bhmc-paper", "bhmc"))
-    tell_comparison(page, entries, data.truth, job.budget)
-    _tell_learned(page, entries)
+    add_comparison(page, entries, data.truth, job.budget)
+    _add_learned(page, entries)
     timing = read_settings("compare", quick=job.quick)["timing"]
     for name in ("bhmc", "bhmc-paper"):  # the model of this experiment, the sweeps of the study
         sweeps = {key: timing[name][key] for key in ("n_warmup", "n_draws", "n_chains")}
         timing[name] = {**settings[name], **sweeps}
     times = time_methods(job, methods, timing, data.X, tuple(settings["sizes"]))
-    tell_times(page, times, timing["told"])
+    add_times(page, times, timing["told"])
     used = settings_used(methods, settings, entries, data.truth)
     outcomes = {f"{METHODS[one.method].words}, seed {one.seed}": one.outcome for one in entries}
     describe_run(page, job, used, outcomes)
@@ -100,20 +101,20 @@ def _marked(path: str) -> dict[str, str] | None:
     return {_MARK: "1"} if _MARK in header else None
 
 
-def _tell_learned(page: Page, entries: list[Entry]) -> None:
+def _add_learned(page: Page, entries: list[Entry]) -> None:
     """What the fits of BHMC have learned, in words."""
     page.section("What BHMC learned")
     for entry in entries:
         facts, tree = entry.outcome.facts, entry.outcome.tree
         if not entry.method.startswith("bhmc") or tree is None:
             continue
+        learned = ", ".join(f"{name} {facts[name]:.2f}" for name in CONCENTRATIONS)
         shared = ", ".join(f"{value:.4f}" for value in facts.get("shared", []))
         agree = "" if facts["n_chains"] < 2 else (
             " Its chains agree." if facts["converged"] else " Its chains do not agree."
         )  # fmt: skip
         page.text(
-            f"{METHODS[entry.method].words}: alpha {facts['alpha']:.2f}, gamma0 "
-            f"{facts['gamma0']:.2f}, gamma {facts['gamma']:.2f}"
+            f"{METHODS[entry.method].words}: {learned}"
             + (f", shared numbers {shared}" if shared else "")
             + f"; {tree.n_components} components and "
             f"{' '.join(map(str, np.bincount(tree.levels)))} nodes at levels 0 to {tree.n_levels}."

@@ -12,12 +12,13 @@ from bhmc._experiments.job import Job
 from bhmc._experiments.page import Page
 from bhmc._experiments.run_details import describe_run
 from bhmc._experiments.settings import read_settings
-from bhmc._experiments.store import Outcome, digest_of
+from bhmc._experiments.sheet import Sheet
+from bhmc._experiments.store import Outcome
 from bhmc._experiments.supplement import run_supplement
-from bhmc._experiments.tables import Table
-from bhmc._experiments.tree_changes import count_moves
+from bhmc._experiments.tree_changes import count_changes
+from bhmc._io.digest import digest_of_data
 from bhmc.datasets import load_animals
-from bhmc.plotting._text import percent
+from bhmc.plotting.style import percent
 from bhmc.posterior.diagnostics import diagnose
 from bhmc.tree import Tree
 
@@ -43,8 +44,8 @@ class Animals(NamedTuple):
 def load(job: Job) -> tuple[dict[str, Any], Animals]:
     """Settings and data; a ValueError says what is wrong with the file."""
     settings = read_settings("animals", quick=job.quick)
-    table = load_animals(str(job.data))
-    names, features = [str(name) for name in table.names], np.asarray(table.data)
+    animals = load_animals(str(job.data))
+    names, features = [str(name) for name in animals.names], np.asarray(animals.data)
     n_components = settings["n_components"]
     if min(features.shape) < n_components:
         raise ValueError(
@@ -56,7 +57,7 @@ def load(job: Job) -> tuple[dict[str, Any], Animals]:
 
 
 def run(job: Job, settings: dict[str, Any], data: Animals) -> Page:
-    """Fit, and tell what came out."""
+    """Fit, and write the page."""
     if job.supplement:
         return _run_supplement(job, settings, data)
     outcome = job.run(
@@ -64,8 +65,8 @@ def run(job: Job, settings: dict[str, Any], data: Animals) -> Page:
         "bhmc-paper",
         settings["model"],
         data.X,
-        digest_of(data.X),
-        watch_warmup=True,
+        digest_of_data(data.X),
+        record_warmup=True,
         keep_draws=True,
     )
     assert outcome.tree is not None
@@ -77,8 +78,8 @@ def run(job: Job, settings: dict[str, Any], data: Animals) -> Page:
         f"{data.X.shape[1]} principal components; the settings of the paper, exact path Gibbs.",
         job.folder,
     )
-    _tell_tree(page, outcome, data, groups)
-    _tell_traces(page, outcome)
+    _add_tree(page, outcome, data, groups)
+    _add_traces(page, outcome)
     describe_run(page, job, {"the model": settings["model"]}, {"bhmc": outcome})
     return page
 
@@ -103,7 +104,7 @@ def _run_supplement(job: Job, settings: dict[str, Any], data: Animals) -> Page:
     return page
 
 
-def _tell_tree(page: Page, outcome: Outcome, data: Animals, groups: list[Found]) -> None:
+def _add_tree(page: Page, outcome: Outcome, data: Animals, groups: list[Found]) -> None:
     tree = outcome.tree
     assert tree is not None
     page.section("The tree")
@@ -122,8 +123,8 @@ def _tell_tree(page: Page, outcome: Outcome, data: Animals, groups: list[Found])
         "The tree of the most likely draw, with the names of the animals; the named groups are "
         "pointed out at the nodes that are most like them.",
     )
-    table = _group_table(groups, data.names, outcome)
-    page.table("groups", table, shown=_short_table(table, groups))
+    sheet = _group_sheet(groups, data.names, outcome)
+    page.sheet("groups", sheet, shown=_short_sheet(sheet, groups))
     whole = [one.name for one in groups if one.component_held == one.component_size]
     page.text(
         f"{len(whole)} of the {len(groups)} named groups have a component to themselves "
@@ -134,10 +135,10 @@ def _tell_tree(page: Page, outcome: Outcome, data: Animals, groups: list[Found])
     page.code(tree.to_text(data.names, max_names=40))
 
 
-def _group_table(groups: list[Found], names: list[str], outcome: Outcome) -> Table:
+def _group_sheet(groups: list[Found], names: list[str], outcome: Outcome) -> Sheet:
     tree = outcome.tree
     assert tree is not None
-    table = Table(
+    sheet = Sheet(
         (
             "group",
             "members asked for",
@@ -155,7 +156,7 @@ def _group_table(groups: list[Found], names: list[str], outcome: Outcome) -> Tab
     )
     for one in groups:
         members = np.flatnonzero(tree.components == one.component)
-        table.rows.append(
+        sheet.rows.append(
             (
                 one.name,
                 one.asked,
@@ -169,17 +170,17 @@ def _group_table(groups: list[Found], names: list[str], outcome: Outcome) -> Tab
                 ", ".join(names[row] for row in members),
             )
         )
-    return table
+    return sheet
 
 
-def _short_table(table: Table, groups: list[Found]) -> Table:
-    """As much of the table as fits on a page."""
-    short = Table(
+def _short_sheet(sheet: Sheet, groups: list[Found]) -> Sheet:
+    """As much of the sheet as fits on a page."""
+    short = Sheet(
         ("group", "node", "its support", "component", "animals of the component"),
-        caption=table.caption,
+        caption=sheet.caption,
         digits=2,
     )
-    for one, row in zip(groups, table.rows, strict=True):
+    for one, row in zip(groups, sheet.rows, strict=True):
         component = f"c{one.component}: {one.component_held} of {one.component_size}"
         short.rows.append(
             (one.name, f"{one.held} of {one.size}", percent(one.support), component, row[-1])
@@ -187,14 +188,14 @@ def _short_table(table: Table, groups: list[Found]) -> Table:
     return short
 
 
-def _tell_traces(page: Page, outcome: Outcome) -> None:
+def _add_traces(page: Page, outcome: Outcome) -> None:
     draws = outcome.draws
     assert draws is not None
     numbers = draws.numbers()
     deepest = f"nodes_at[{draws.n_levels}]"
     judged = diagnose(draws).table
     at = {str(name): i for i, name in enumerate(judged["name"])}
-    rows, table = [], Table(
+    rows, sheet = [], Sheet(
         ("number", "mean", "standard deviation", "R-hat", "effective draws"),
         caption="The five numbers over all draws of all chains.",
     )  # fmt: skip
@@ -205,8 +206,8 @@ def _tell_traces(page: Page, outcome: Outcome) -> None:
             TraceRow(words, outcome.series.get(name), numbers[name], float(judged["rhat"][i]))
         )
         mean, sd, rhat = (float(judged[column][i]) for column in ("mean", "sd", "rhat"))
-        table.rows.append((words, mean, sd, rhat, round(np.nan_to_num(judged["ess_bulk"][i]))))
-    moves = count_moves(draws)
+        sheet.rows.append((words, mean, sd, rhat, round(np.nan_to_num(judged["ess_bulk"][i]))))
+    changes = count_changes(draws)
     page.section("Do the chains settle, and do they keep moving?")
     page.figure(
         "traces",
@@ -214,7 +215,7 @@ def _tell_traces(page: Page, outcome: Outcome) -> None:
         f"Five numbers of every sweep of {draws.n_chains} chains, which start from different "
         "draws of the prior; to the right how the draws of each chain are spread.",
     )
-    page.table("traces", table)
+    page.sheet("traces", sheet)
     worst = max((row.rhat for row in rows if not np.isnan(row.rhat)), default=float("nan"))
     verdict = (
         "They settle: the chains, from different starts, have come to the same distribution"
@@ -223,7 +224,7 @@ def _tell_traces(page: Page, outcome: Outcome) -> None:
     )
     page.text(
         f"{verdict}; the largest R-hat of the five is {worst:.3f}. They keep moving: from one draw "
-        f"to the next the tree changes in {percent(moves.tree)} of all cases, its branches at "
-        f"level 1 in {percent(moves.top)} and the components in {percent(moves.components)}; "
-        f"{moves.distinct:,} of the {draws.n_chains * draws.n_draws:,} trees are different."
+        f"to the next the tree changes in {percent(changes.tree)} of all cases, its branches at "
+        f"level 1 in {percent(changes.top)} and the components in {percent(changes.components)}; "
+        f"{changes.distinct:,} of the {draws.n_chains * draws.n_draws:,} trees are different."
     )

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
-from bhmc._experiments.comparing import (
+from bhmc._experiments.comparison import (
     CONTROL,
     Entry,
     Plan,
@@ -15,7 +15,7 @@ from bhmc._experiments.comparing import (
     run_plans,
     settings_used,
 )
-from bhmc._experiments.comparison_page import tell_comparison, tell_times
+from bhmc._experiments.comparison_page import add_comparison, add_times
 from bhmc._experiments.job import Job
 from bhmc._experiments.methods import METHODS
 from bhmc._experiments.page import Page
@@ -61,7 +61,7 @@ def run_all(
     repeats: int = 1,
     unlimited: Sequence[str] = (),
 ) -> list[Entry]:
-    """All methods; the control last, for it takes alpha and L from a fit of BHMC."""
+    """All methods; the control comes last, because it takes alpha and L from a fit of BHMC."""
     entries = run_plans(job, plans_for(methods, settings, repeats), X, unlimited=unlimited)
     if CONTROL in methods:
         n_trees = settings[CONTROL]["repeats"]
@@ -83,7 +83,7 @@ def time_methods(
 
 
 def run(job: Job, question: Question) -> Page:
-    """Run, measure, tell."""
+    """Run all methods, measure their trees, and write the page."""
     settings = read_settings("compare", quick=job.quick)
     if question.n_levels is not None:
         for name in ("bhmc", "bhmc-paper"):
@@ -97,7 +97,7 @@ def run(job: Job, question: Question) -> Page:
     )
     X = question.X
     entries = run_all(job, question.methods, settings, X, question.truth, repeats=question.repeats)
-    tell_comparison(page, entries, question.truth, job.budget)
+    add_comparison(page, entries, question.truth, job.budget)
     sizes = tuple(size for size in question.sizes if size <= n)
     notes = list(question.notes)
     if left_out := [f"{size:,}" for size in question.sizes if size > n]:
@@ -108,7 +108,7 @@ def run(job: Job, question: Question) -> Page:
         page.text(*notes)
     if sizes and set(question.methods) != {CONTROL}:  # whose time says nothing
         times = time_methods(job, question.methods, settings["timing"], X, sizes)
-        tell_times(page, times, settings["timing"]["told"])
+        add_times(page, times, settings["timing"]["told"])
     outcomes = {_part_name(entry): entry.outcome for entry in entries}
     used = settings_used(question.methods, settings, entries, question.truth)
     describe_run(page, job, used, outcomes)

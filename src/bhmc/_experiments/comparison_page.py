@@ -1,35 +1,35 @@
-"""The part of a page that tells how methods compare: warning, figure, tables."""
+"""The section of a page that compares methods: warning, figure, sheets of scores."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._experiments.comparing import (
+from bhmc._experiments.comparison import (
     CONTROL,
     CUT_WORDS,
     CUTS,
     Entry,
     Mean,
-    component_table,
-    cut_table,
+    component_sheet,
+    cut_sheet,
     mean_scores,
-    purity_table,
-    run_table,
+    purity_sheet,
+    run_sheet,
     score_runs,
 )
 from bhmc._experiments.figures.levels import draw_levels
 from bhmc._experiments.figures.times import draw_times, growth
 from bhmc._experiments.methods import METHODS
 from bhmc._experiments.page import Page
-from bhmc._experiments.store import put
-from bhmc._experiments.tables import Table
+from bhmc._experiments.sheet import Sheet
+from bhmc._io.atomic_write import write_atomically
 
 # NMI of a random tree beyond which it is said that NMI proves nothing.
 _HIGH = 0.3
 
 
-def tell_comparison(
+def add_comparison(
     page: Page, entries: Sequence[Entry], truth: NDArray, budget: float
 ) -> list[Mean]:
     """Agreement with the classes at every level, by both cuts, with the control."""
@@ -51,29 +51,29 @@ def tell_comparison(
         "ARI and AMI.",
     )
     for cut in CUTS:
-        table = cut_table(means, cut)
-        page.table(f"levels-{cut}", table)
-    page.table("dendrogram-purity", purity_table(means))
+        sheet = cut_sheet(means, cut)
+        page.sheet(f"levels-{cut}", sheet)
+    page.sheet("dendrogram-purity", purity_sheet(means))
     for sentence in verdicts(means):
         page.text(sentence)
-    components = component_table(entries, truth)
+    components = component_sheet(entries, truth)
     if components.rows:
         page.text(
             "BHMC says what rows look like by components and which of them go together by the "
             "tree; a path is only weakly tied to its row. As a flat clustering its components "
             "count:"
         )
-        page.table("components", components)
+        page.sheet("components", components)
     page.section("The runs")
-    page.table("runs", run_table(entries, budget))
-    put_aside(page, "scores", scores)
+    page.sheet("runs", run_sheet(entries, budget))
+    add_file(page, "scores", scores)
     return means
 
 
-def put_aside(page: Page, name: str, table: Table) -> None:
-    """A table as a file only, named on the page."""
+def add_file(page: Page, name: str, sheet: Sheet) -> None:
+    """A sheet as a file only, named on the page."""
     path = page.folder / f"{name}.csv"
-    put(path, table.to_csv())
+    write_atomically(path, sheet.to_csv())
     page.files.append(path)
     page.text(f"Every run at every level and cut is in {path.name}.")
 
@@ -136,7 +136,7 @@ def _best(here: Sequence[Mean]) -> tuple[str, float]:
     return said, highest
 
 
-def tell_times(page: Page, entries: dict[int, list[Entry]], what: str) -> None:
+def add_times(page: Page, entries: dict[int, list[Entry]], what: str) -> None:
     """Run time against the number of rows."""
     times: dict[str, list[tuple[int, float, bool]]] = {}
     for n, of_size in entries.items():
@@ -146,13 +146,13 @@ def tell_times(page: Page, entries: dict[int, list[Entry]], what: str) -> None:
                 (n, float(facts["cpu_seconds"]), bool(facts.get("stopped_early")))
             )
     sizes = list(entries)
-    table = Table(("method", *(f"N {n:,}" for n in sizes), "exponent"), digits=2)
-    table.caption = "CPU seconds at N rows, and the exponent of N that fits them."
+    sheet = Sheet(("method", *(f"N {n:,}" for n in sizes), "exponent"), digits=2)
+    sheet.caption = "CPU seconds at N rows, and the exponent of N that fits them."
     for method, points in times.items():
         done = [(n, seconds) for n, seconds, stopped in points if not stopped]
         n, seconds = np.array(done).reshape(-1, 2).T
         exponent = growth(n, seconds)
-        table.rows.append(
+        sheet.rows.append(
             (METHODS[method].words, *(seconds for _, seconds, _ in points), float(exponent))
         )
     page.section("Run time against the number of rows")
@@ -163,7 +163,7 @@ def tell_times(page: Page, entries: dict[int, list[Entry]], what: str) -> None:
         "CPU seconds of each method against the number of rows; both axes are logarithmic, so "
         "that a power of N is a straight line. Open marks were stopped by their time.",
     )
-    page.table("times-by-rows", table)
+    page.sheet("times-by-rows", sheet)
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -5,15 +5,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._experiments.comparing import Entry, control_plan, run_plans
-from bhmc._experiments.comparison_page import tell_comparison
+from bhmc._experiments.comparison import Entry, control_plan, run_plans
+from bhmc._experiments.comparison_page import add_comparison
 from bhmc._experiments.figures import quiet_pyplot
 from bhmc._experiments.job import Job
 from bhmc._experiments.page import Page
 from bhmc._experiments.run_details import describe_run
 from bhmc._experiments.settings import read_settings
-from bhmc._experiments.store import digest_of
 from bhmc._experiments.supplement import run_supplement
+from bhmc._io.digest import digest_of_data
 from bhmc.datasets import load_fashion_mnist_sample
 from bhmc.plotting import plot_thumbnails
 from bhmc.preprocessing import OptimalThresholdPCA
@@ -53,7 +53,7 @@ def load(job: Job) -> tuple[dict[str, Any], Images]:
 
 
 def run(job: Job, settings: dict[str, Any], data: Images) -> Page:
-    """Fit, and tell what came out."""
+    """Fit, and write the page."""
     n, d = data.X.shape
     lead = (
         f"{n:,} images of clothes in {d} dimensions: standardised pixels, reduced by the optimal "
@@ -65,15 +65,15 @@ def run(job: Job, settings: dict[str, Any], data: Images) -> Page:
         run_supplement(job, page, settings["supplement"], data.X, data.finest, draw)
         return page
     page = Page("Fashion images", lead, job.folder)
-    outcome = job.run("bhmc", "bhmc-paper", settings["model"], data.X, digest_of(data.X))
+    outcome = job.run("bhmc", "bhmc-paper", settings["model"], data.X, digest_of_data(data.X))
     entries = [Entry("bhmc-paper", job.seed, outcome)]
     entries += run_plans(
         job, [control_plan(entries, data.truth, settings["random"]["repeats"])], data.X
     )
     assert outcome.tree is not None
-    _tell_tree(page, outcome.tree, data)
-    tell_comparison(page, entries, data.truth, job.budget)
-    _tell_reduction(page, data)
+    _add_tree(page, outcome.tree, data)
+    add_comparison(page, entries, data.truth, job.budget)
+    _add_reduction(page, data)
     facts = outcome.facts
     page.section("Have the chains converged?")
     verdict = "Nothing speaks against it." if facts["converged"] else "No: they do not agree."
@@ -87,7 +87,7 @@ def run(job: Job, settings: dict[str, Any], data: Images) -> Page:
     return page
 
 
-def _tell_tree(page: Page, tree: Tree, data: Images) -> None:
+def _add_tree(page: Page, tree: Tree, data: Images) -> None:
     sizes = np.bincount(tree.components, minlength=tree.n_components)
     page.section("The tree")
     page.text(
@@ -119,7 +119,7 @@ def _figure_of(data: Images) -> Any:
     return draw
 
 
-def _tell_reduction(page: Page, data: Images) -> None:
+def _add_reduction(page: Page, data: Images) -> None:
     page.section("How many dimensions")
     page.text(
         f"The optimal hard threshold for singular values (Gavish and Donoho 2014) for noise of "

@@ -1,4 +1,4 @@
-"""What every experiment is asked: where to write, how long, with which seed, and whom to tell."""
+"""A run of an experiment: its folder, its time, its seed, and where its messages go."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from bhmc._experiments.methods import METHODS, Request
+from bhmc._experiments.sheet import seconds_text
 from bhmc._experiments.store import Outcome, Store
-from bhmc._experiments.tables import seconds_text
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Job:
         *,
         seed: int | None = None,
         budget: float | None = None,
-        watch_warmup: bool = False,
+        record_warmup: bool = False,
         keep_draws: bool = False,
     ) -> Outcome:
         """A part of the experiment: one method, run once, or what an earlier run has left of it."""
@@ -49,7 +49,8 @@ class Job:
         recipe: dict[str, Any] = {"method": method, "settings": settings, "data": digest}
         if METHODS[method].is_random:
             recipe["seed"] = seed
-        recipe |= {"watch_warmup": watch_warmup, "keep_draws": keep_draws}
+        # The names in a recipe stay: parts of earlier runs are found by them.
+        recipe |= {"watch_warmup": record_warmup, "keep_draws": keep_draws}
 
         def make(going: Path) -> Outcome:
             self.say(f"{name}: running ...")
@@ -62,7 +63,7 @@ class Job:
                     going=going,
                     progress=self.progress,
                     n_jobs=self.n_jobs,
-                    watch_warmup=watch_warmup,
+                    record_warmup=record_warmup,
                     keep_draws=keep_draws,
                 )
             )

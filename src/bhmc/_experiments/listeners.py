@@ -1,4 +1,4 @@
-"""Who listens to the chains of an experiment: a clock, and a book of the warm-up."""
+"""Listeners to the chains of an experiment: a time limit, and a recorder of the warm-up."""
 
 import time
 from typing import Any
@@ -16,15 +16,15 @@ _NUMBERS_ONLY = Plan(state_step=0, partition_step=0, best=False)
 _NOTHING = Info(0, 0, 0, 0, 0)
 
 
-class WarmupBook:
-    """Notes the numbers of every sweep of the warm-up, which `Draws` leave out."""
+class WarmupRecorder:
+    """Records the numbers of every sweep of the warm-up, which `Draws` leave out."""
 
     def __init__(self, n_warmup: int):
         self._n_warmup = n_warmup
         self._chains: dict[int, Recorder] = {}
 
     def __call__(self, number: int, chain: Chain, made: int) -> bool:
-        """Listen to a sweep of a chain."""
+        """Record chain `number` after sweep `made`; never ask it to stop."""
         if made <= self._n_warmup:
             recorder = self._chains.setdefault(number, Recorder(_NUMBERS_ONLY))
             recorder.on_draw(chain, _NOTHING)
@@ -32,35 +32,43 @@ class WarmupBook:
 
     def series(self) -> dict[str, NDArray]:
         """Numbers of the warm-up by name, each (chain, sweep); none where chains were cut short."""
-        books = [self._chains[number].rows for number in sorted(self._chains)]
-        if not books or any(len(rows) < self._n_warmup for rows in books):
+        chains = [self._chains[number].rows for number in sorted(self._chains)]
+        if not chains or any(len(rows) < self._n_warmup for rows in chains):
             return {}
 
         def column(pick: Any) -> NDArray:
-            return np.array([[pick(row) for row in rows] for rows in books])
+            return np.array([[pick(row) for row in rows] for rows in chains])
 
-        levels = range(len(books[0][0].nodes_at))
         found = {
             "log_likelihood": column(lambda row: row.log_likelihood),
             "n_nodes": column(lambda row: row.n_nodes),
             "n_components": column(lambda row: row.n_components),
         }
-        for i in levels:
+        for i in range(len(chains[0][0].nodes_at)):
             found[f"nodes_at[{i + 1}]"] = column(lambda row, i=i: row.nodes_at[i])
         return found
 
 
-class Clock:
-    """Asks a chain to stop when its share of the time is over."""
+class TimeLimit:
+    """Asks a chain to stop when its share of the time is over.
+
+    Parameters
+    ----------
+    seconds : float
+        Time for all chains together.
+    n_chains, n_jobs : int
+        How many chains there are, and how many run at the same time.
+    """
 
     def __init__(self, seconds: float, n_chains: int, n_jobs: int):
         self._each = seconds * min(n_jobs, n_chains) / n_chains
         self._begun: dict[int, float] = {}
-        self.rang = False
+        self.is_over = False
+        """Whether a chain was asked to stop."""
 
     def __call__(self, number: int, chain: Chain, made: int) -> bool:
-        """Look at the time after a sweep of a chain."""
+        """Whether the time of chain `number` is over."""
         begun = self._begun.setdefault(number, time.monotonic())
         over = time.monotonic() - begun > self._each
-        self.rang |= over
+        self.is_over |= over
         return over

@@ -15,10 +15,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from bhmc import warmup
-from bhmc._estimator.bhmc import BHMC
-from bhmc._experiments.listeners import Clock, WarmupBook
+from bhmc._estimator.bhmc import BHMC, fit_listening
+from bhmc._experiments.listeners import TimeLimit, WarmupRecorder
 from bhmc._experiments.settings import model_parameters
-from bhmc._experiments.store import Outcome, put
+from bhmc._experiments.store import Outcome
+from bhmc._io.atomic_write import write_atomically
+from bhmc.model.state import CONCENTRATIONS
 
 
 class Request(NamedTuple):
@@ -31,18 +33,18 @@ class Request(NamedTuple):
     budget: float | None = None
     """Seconds after which it stops and gives what it has."""
     going: Path | None = None
-    """Beginning of names of files from which it can go on."""
+    """Beginning of the names of its checkpoint files."""
     progress: bool = False
     n_jobs: int = 1
-    watch_warmup: bool = False
+    record_warmup: bool = False
     keep_draws: bool = False
 
 
 class Method(NamedTuple):
-    """One line of a table of methods."""
+    """One of the methods that are compared."""
 
     words: str
-    """What it is, in a few words."""
+    """Its name on a page."""
     run: Callable[[Request], Outcome]
     is_random: bool
     """Whether a seed decides its result."""
@@ -52,36 +54,35 @@ def run_bhmc(request: Request) -> Outcome:
     """A fit of `BHMC`, stopped by its time where there is a budget."""
     warmup()  # compiling does not count
     parameters = model_parameters(request.settings, request.X)
-    watch = _Watch(request.going)
+    stopwatch = _Stopwatch(request.going)
     model = BHMC(
         **parameters,
         n_jobs=request.n_jobs,
         random_state=request.seed,
         progress=request.progress,
-        checkpoint=None if request.going is None or request.watch_warmup else str(request.going),
+        checkpoint=None if request.going is None or request.record_warmup else str(request.going),
     )
-    book = WarmupBook(model.n_warmup)
-    listeners: list[Any] = [book] if request.watch_warmup else []
-    clock = None
+    warmups = WarmupRecorder(model.n_warmup)
+    listeners: list[Any] = [warmups] if request.record_warmup else []
+    limit = None
     if request.budget is not None:
         n_jobs = (os.cpu_count() or 1) if request.n_jobs < 0 else request.n_jobs
-        clock = Clock(max(request.budget - watch.wall, 0.0), model.n_chains, n_jobs)
-        listeners.append(clock)
-    model._listeners = listeners  # see bhmc._estimator.progress.listening
+        limit = TimeLimit(max(request.budget - stopwatch.wall, 0.0), model.n_chains, n_jobs)
+        listeners.append(limit)
     stopped = False
     try:
         with warnings.catch_warnings():  # pages say how far chains agree
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(request.X)
-        stopped = clock is not None and clock.rang
+            fit_listening(model, request.X, listeners)
+        stopped = limit is not None and limit.is_over
         if model.interrupted_ and not stopped:
             raise KeyboardInterrupt
     except KeyboardInterrupt:
-        if clock is not None and clock.rang:
-            return Outcome(None, watch.facts(stopped_early=True))
-        watch.keep()
+        if limit is not None and limit.is_over:
+            return Outcome(None, stopwatch.facts(stopped_early=True))
+        stopwatch.keep()
         raise
-    facts = watch.facts(
+    facts = stopwatch.facts(
         stopped_early=stopped,
         n_draws=model.draws_.n_draws,
         n_chains=model.draws_.n_chains,
@@ -89,15 +90,13 @@ def run_bhmc(request: Request) -> Outcome:
         **_learned(model),
     )
     draws = model.draws_ if request.keep_draws else None
-    return Outcome(model.tree_, facts, draws, book.series() if request.watch_warmup else {})
+    return Outcome(model.tree_, facts, draws, warmups.series() if request.record_warmup else {})
 
 
 def _learned(model: BHMC) -> dict[str, Any]:
     """Concentrations and shared numbers, on average over the draws; chains and their agreement."""
     draws = model.draws_
-    found: dict[str, Any] = {
-        name: float(getattr(draws, name).mean()) for name in ("alpha", "gamma0", "gamma")
-    }
+    found: dict[str, Any] = {name: float(getattr(draws, name).mean()) for name in CONCENTRATIONS}
     if 0 < draws.shared.shape[2] <= 3:
         found["shared"] = draws.shared.mean(axis=(0, 1)).tolist()
     judged = model.diagnostics_
@@ -118,16 +117,16 @@ def _rival(name: str) -> Callable[[Request], Outcome]:
         known = estimator.get_params()
         given = {"random_state": request.seed, "max_seconds": request.budget}
         estimator.set_params(**{key: value for key, value in given.items() if key in known})
-        watch = _Watch(None)
-        estimator.fit(_matrix(request.X))
+        stopwatch = _Stopwatch(None)
+        estimator.fit(request.X)
         stopped = bool(getattr(estimator, "stopped_early_", False))
-        return Outcome(estimator.tree_, watch.facts(stopped_early=stopped))
+        return Outcome(estimator.tree_, stopwatch.facts(stopped_early=stopped))
 
     return run
 
 
 def _compile(name: str, settings: dict[str, Any]) -> None:
-    """Have a rival compiled, or loaded, before its time is taken: once in a process."""
+    """Compile a rival, or load it from the cache, before its time is taken; once in a process."""
     from bhmc import baselines
 
     key = (name, settings.get("sampler"))
@@ -179,13 +178,7 @@ def check_methods(names: list[str]) -> None:
             raise ValueError(f"the method {name!r} is named twice.")
 
 
-def _matrix(X: Any) -> np.ndarray:
-    """Numbers alone: rivals know no other columns."""
-    values = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-    return np.ascontiguousarray(values, dtype=np.float64)
-
-
-class _Watch:
+class _Stopwatch:
     """Seconds of a run, those before an interruption included."""
 
     def __init__(self, going: Path | None):
@@ -203,7 +196,7 @@ class _Watch:
     def keep(self) -> None:
         """Note the seconds for when the run is gone on with."""
         if self._file is not None:
-            put(self._file, json.dumps(self._passed()))
+            write_atomically(self._file, json.dumps(self._passed()))
 
     def _passed(self) -> tuple[float, float]:
         wall = self.wall + time.perf_counter() - self._start

@@ -1,19 +1,15 @@
-"""One page of results: text, tables and figures in one HTML file that needs nothing else."""
+"""One page of results: text, sheets and figures in one HTML file that needs nothing else."""
 
 import base64
-import platform
 from dataclasses import dataclass, field
 from html import escape
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from bhmc._experiments.store import put
-from bhmc._experiments.tables import Table
-from bhmc._version import __version__
+from bhmc._experiments.sheet import Sheet
+from bhmc._io.atomic_write import atomic_file, write_atomically
 
 PAGE = "results.html"
-_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
 _DPI = 130
 
 _STYLE = """
@@ -45,7 +41,7 @@ pre { padding: .8rem 1rem; overflow-x: auto; }
 
 @dataclass
 class Page:
-    """What is written in order, with tables and figures kept as files beside the page too."""
+    """Blocks in the order they were added; sheets and figures are also files beside the page."""
 
     title: str
     lead: str
@@ -70,19 +66,20 @@ class Page:
         """Lines as they are: a command, a tree."""
         self._blocks.append(f"<pre>{escape(text)}</pre>")
 
-    def table(self, name: str, table: Table, *, shown: Table | None = None) -> None:
-        """A table on the page and as NAME.csv; `shown` is its shorter form for the page."""
+    def sheet(self, name: str, sheet: Sheet, *, shown: Sheet | None = None) -> None:
+        """A sheet on the page and as NAME.csv; `shown` is its shorter form for the page."""
         path = self.folder / f"{name}.csv"
-        put(path, table.to_csv())
+        write_atomically(path, sheet.to_csv())
         self.files.append(path)
-        self._blocks.append((shown or table).to_html())
+        self._blocks.append((shown or sheet).to_html())
 
     def figure(self, name: str, figure: Any, words: str) -> None:
         """A figure of matplotlib on the page and as NAME.png, with what it shows in words."""
         from matplotlib import pyplot
 
         path = self.folder / f"{name}.png"
-        figure.savefig(path, dpi=_DPI)
+        with atomic_file(path) as file:
+            figure.savefig(file, format="png", dpi=_DPI)
         pyplot.close(figure)
         self.files.append(path)
         data = base64.b64encode(path.read_bytes()).decode()
@@ -92,7 +89,7 @@ class Page:
         )
 
     def settings(self, title: str, values: dict[str, Any]) -> None:
-        """Names and values, as a small table."""
+        """Names and values, in two columns."""
         rows = "".join(
             f"<tr><td>{escape(str(key))}</td><td>{escape(_said(value))}</td></tr>"
             for key, value in (values or {"all": "defaults"}).items()
@@ -105,7 +102,7 @@ class Page:
         """Write the page itself, in one step."""
         path = self.folder / PAGE
         body = "\n".join(self._blocks)
-        put(
+        write_atomically(
             path,
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -115,12 +112,6 @@ class Page:
         )
         self.files.append(path)
         return path
-
-
-def versions() -> dict[str, str]:
-    """Versions of what the results depend on."""
-    found = {name: metadata.version(name) for name in _LIBRARIES}
-    return {"bhmc": __version__, "Python": platform.python_version(), **found}
 
 
 def _said(value: Any) -> str:

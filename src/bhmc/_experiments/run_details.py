@@ -1,11 +1,12 @@
-"""The end of every page: what was run, with which settings, seeds and versions, how long."""
+"""The last section of every page: command, settings, seed, versions and times of a run."""
 
 from typing import Any
 
 from bhmc._experiments.job import Job
-from bhmc._experiments.page import Page, versions
+from bhmc._experiments.page import Page
+from bhmc._experiments.sheet import Sheet
 from bhmc._experiments.store import Outcome
-from bhmc._experiments.tables import Table
+from bhmc._io.versions import versions
 
 
 def describe_run(
@@ -26,21 +27,21 @@ def describe_run(
     )
     for title, values in settings.items():
         page.settings(title, values)
-    page.table("times", _times(outcomes))
-    page.settings("Versions", versions())
+    page.sheet("times", _times(outcomes))
+    page.settings("Versions", versions("matplotlib"))
 
 
-def _times(outcomes: dict[str, Outcome]) -> Table:
-    table = Table(
+def _times(outcomes: dict[str, Outcome]) -> Sheet:
+    sheet = Sheet(
         ("part", "seconds", "CPU seconds", "stopped by its time"),
-        caption="Seconds on the clock and of the processors; other work on the machine counts in "
+        caption="Seconds on the limit and of the processors; other work on the machine counts in "
         "the first.",
         digits=1,
     )
     for name, outcome in outcomes.items():
         facts = outcome.facts
         stopped = bool(facts.get("stopped_early"))
-        table.rows.append(
+        sheet.rows.append(
             (name, float(facts["seconds"]), float(facts["cpu_seconds"]), "yes" if stopped else "no")
         )
-    return table
+    return sheet

@@ -1,7 +1,6 @@
 """What an experiment has done so far, in a folder: finished parts are found and not run again."""
 
 import contextlib
-import hashlib
 import json
 import re
 from collections.abc import Callable
@@ -10,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bhmc._io.atomic_write import replacing
+from bhmc._io.atomic_write import atomic_file, write_atomically
+from bhmc._io.digest import digest_of_text
 from bhmc._version import __version__
 from bhmc.posterior.draws import Draws
 from bhmc.tree import Tree
@@ -67,9 +67,9 @@ class Store:
                 outcome = self._load(name, before)
                 self.found.append(name)
                 return outcome
-        on_the_way = self.folder / f"{_file_name(name)}-{_digest(recipe)[:12]}.going"
+        unfinished = self.folder / f"{_file_name(name)}-{_recipe_digest(recipe)[:12]}.going"
         self._forget(name)
-        outcome = make(on_the_way)
+        outcome = make(unfinished)
         self._write(name, recipe, budget, outcome)
         for leftover in self.folder.glob(f"{_file_name(name)}-*.going*"):
             leftover.unlink(missing_ok=True)  # another process may be at the same work
@@ -103,10 +103,11 @@ class Store:
             outcome.draws.save(self._path(name, "draws.bhmc"))
             holds.append("draws")
         if outcome.series:
-            np.savez_compressed(self._path(name, "npz"), **outcome.series)  # pyright: ignore
+            with atomic_file(self._path(name, "npz")) as file:
+                np.savez_compressed(file, **outcome.series)  # pyright: ignore
             holds.append("series")
         record = {"recipe": recipe, "budget": budget, "holds": holds, "facts": outcome.facts}
-        put(self._path(name, "json"), json.dumps(record, indent=1, default=_plain))
+        write_atomically(self._path(name, "json"), json.dumps(record, indent=1, default=_plain))
 
     def _forget(self, name: str) -> None:
         with contextlib.suppress(FileNotFoundError):
@@ -116,19 +117,6 @@ class Store:
         return self.folder / f"{_file_name(name)}.{ending}"
 
 
-def put(path: Path, content: str | bytes) -> None:
-    """Write a file: the old one or the new one, never half of one."""
-    with replacing(path) as file:
-        file.write(content.encode("utf-8") if isinstance(content, str) else content)
-
-
-def digest_of(X: Any) -> str:
-    """A fingerprint of an array, or of a table of several columns."""
-    values = np.asarray(X)
-    text = values.tobytes() if values.dtype != object else repr(values.tolist()).encode()
-    return hashlib.sha256(repr((values.shape, values.dtype.str)).encode() + text).hexdigest()
-
-
 def _wants_more(record: dict[str, Any], budget: float | None) -> bool:
     """Whether a part was stopped by its time and has more of it now."""
     if not record["facts"].get("stopped_early") or record["budget"] is None:
@@ -136,8 +124,8 @@ def _wants_more(record: dict[str, Any], budget: float | None) -> bool:
     return budget is None or budget > record["budget"]
 
 
-def _digest(recipe: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
+def _recipe_digest(recipe: dict[str, Any]) -> str:
+    return digest_of_text(json.dumps(recipe, sort_keys=True))
 
 
 def _file_name(name: str) -> str:

@@ -9,8 +9,9 @@ import numpy as np
 from bhmc._experiments.job import Job
 from bhmc._experiments.page import Page
 from bhmc._experiments.run_details import describe_run
-from bhmc._experiments.store import Outcome, digest_of
-from bhmc._experiments.tables import Table
+from bhmc._experiments.sheet import Sheet
+from bhmc._experiments.store import Outcome
+from bhmc._io.digest import digest_of_data
 from bhmc.tree import Tree
 
 # Components that are described one by one.
@@ -25,21 +26,23 @@ def run_supplement(
     classes: Sequence[str],
     draw: Callable[[Tree], Any],
 ) -> None:
-    """Run every setting by exact path Gibbs and tell what its most likely draw looks like.
+    """Run every setting by exact path Gibbs and add its most likely draw to the page.
 
     `classes` describe the result and nothing else; `draw` makes the figure of a tree.
     """
     outcomes = {}
     for name, of_model in settings.items():
         part = f"supplement {name}"
-        outcomes[part] = job.run(part, "bhmc-paper", of_model, X, digest_of(X), keep_draws=True)
+        outcomes[part] = job.run(
+            part, "bhmc-paper", of_model, X, digest_of_data(X), keep_draws=True
+        )
     page.section("In short")
     page.text(
         "The family is normal-inverse-Wishart, mu0 and Sigma0 are the data's mean and covariance. "
         "Shown is the draw of the highest complete-data log likelihood. Classes are read to "
         "describe it, and for nothing else."
     )
-    page.table("supplement", _summary(outcomes, settings, X))
+    page.sheet("supplement", _summary(outcomes, settings, X))
     for part, outcome in outcomes.items():
         tree = outcome.tree
         assert tree is not None
@@ -47,14 +50,14 @@ def run_supplement(
         page.figure(
             part.replace(" ", "-"), draw(tree), f"The tree of the most likely draw, {part}."
         )
-        page.table(f"{part.replace(' ', '-')}-components", _components(tree, classes))
+        page.sheet(f"{part.replace(' ', '-')}-components", _components(tree, classes))
     describe_run(page, job, {f"supplement {name}": one for name, one in settings.items()}, outcomes)
 
 
 def _summary(
     outcomes: dict[str, Outcome], settings: dict[str, dict[str, Any]], X: np.ndarray
-) -> Table:
-    table = Table(
+) -> Sheet:
+    sheet = Sheet(
         (
             "setting",
             "N, d",
@@ -73,7 +76,7 @@ def _summary(
         assert draws is not None
         sizes = np.bincount(tree.components, minlength=tree.n_components)
         k = draws.n_components
-        table.rows.append(
+        sheet.rows.append(
             (
                 part,
                 f"{X.shape[0]:,}, {X.shape[1]}",
@@ -85,14 +88,14 @@ def _summary(
                 float(outcome.facts["cpu_seconds"]),
             )
         )
-    return table
+    return sheet
 
 
-def _components(tree: Tree, classes: Sequence[str]) -> Table:
+def _components(tree: Tree, classes: Sequence[str]) -> Sheet:
     """The largest components and what most of their rows are."""
-    table = Table(("component", "rows", "commonest class", "its share"), digits=2)
+    sheet = Sheet(("component", "rows", "commonest class", "its share"), digits=2)
     for component in range(min(_MOST_COMPONENTS, tree.n_components)):
         rows = np.flatnonzero(tree.components == component).tolist()
         name, times = Counter(classes[row] for row in rows).most_common(1)[0]
-        table.rows.append((f"c{component}", len(rows), name, times / len(rows)))
-    return table
+        sheet.rows.append((f"c{component}", len(rows), name, times / len(rows)))
+    return sheet

@@ -1,4 +1,4 @@
-"""Do chains keep moving? How much of the tree changes from one draw to the next."""
+"""How much of the tree changes from one draw to the next."""
 
 from typing import NamedTuple
 
@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from bhmc.posterior.draws import Draws
 
-# Draws that are compared at a time, for the memory.
+# Draws that are compared at a time, because a comparison takes memory.
 _BLOCK = 500
 
 
-class Moves(NamedTuple):
+class TreeChanges(NamedTuple):
     """Shares over all pairs of draws that follow each other, all chains together."""
 
     tree: float
@@ -24,14 +24,14 @@ class Moves(NamedTuple):
     """Different trees among all draws."""
 
 
-def count_moves(draws: Draws) -> Moves:
+def count_changes(draws: Draws) -> TreeChanges:
     """How often tree and components change from a draw to the next; needs all partitions."""
     paths, components = draws.paths, draws.components
     by_level = [_canonical(paths[..., level]) for level in range(1, paths.shape[-1])]
     trees = np.concatenate(by_level, axis=-1)
     flat = _canonical(components)
     seen = {row.tobytes() for chain in trees for row in chain}
-    return Moves(_share(trees), _share(by_level[0]), _share(flat), len(seen))
+    return TreeChanges(_share(trees), _share(by_level[0]), _share(flat), len(seen))
 
 
 def _share(labels: NDArray) -> float:

@@ -4,7 +4,6 @@ The file is JSON lines: a header that says what the search was, then a line for 
 only ever added to, so that a stop at any moment loses one line at most.
 """
 
-import hashlib
 import json
 import os
 from dataclasses import fields
@@ -12,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from bhmc._io.atomic_write import write_atomically
+from bhmc._io.digest import digest_of_data
 from bhmc._search.rounds import Plan, Score
 from bhmc._version import __version__
 
@@ -75,11 +75,9 @@ class Book:
 
     def _rewrite(self, path: Path) -> None:
         """The file anew, whole lines only, and never half of it under its name."""
-        beside = path.with_name(path.name + ".new")
-        with beside.open("w", encoding="utf-8") as file:
-            file.write(json.dumps(header_of(self._plan)) + "\n")
-            file.writelines(self._line(score) for score in self.scores.values())
-        beside.replace(path)
+        lines = [json.dumps(header_of(self._plan)) + "\n"]
+        lines += [self._line(score) for score in self.scores.values()]
+        write_atomically(path, "".join(lines))
 
 
 def seed_in(path: str | os.PathLike | None) -> tuple[Any, tuple[int, ...]] | None:
@@ -96,7 +94,7 @@ def header_of(plan: Plan) -> dict[str, Any]:
     return {
         "format": _FORMAT,
         "version": __version__,
-        "data": data_digest(plan.X),
+        "data": digest_of_data(plan.X),
         "likelihood": _words_for(plan.likelihood),
         "subset": plan.n_subset,
         "warmup": plan.warmup,
@@ -104,15 +102,6 @@ def header_of(plan: Plan) -> dict[str, Any]:
         "entropy": entropy if isinstance(entropy, int) else [int(word) for word in entropy],
         "spawn_key": [int(word) for word in plan.spawn_key],
     }
-
-
-def data_digest(X) -> str:
-    """A hash of the data, to the last bit."""
-    digest = hashlib.sha256(repr(X.shape).encode())
-    parts = (X.indptr, X.indices, X.data) if sparse.issparse(X) else (X,)
-    for part in parts:
-        digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.hexdigest()
 
 
 def _words_for(likelihood) -> str:

@@ -22,8 +22,8 @@ from bhmc._search.rounds import (
     score,
 )
 from bhmc._search.settings import OF_THE_MODEL, check_priors
-from bhmc._validation.data import check_matrix
 from bhmc._validation.parameters import check_n_jobs, check_positive, check_whole, seed_sequence
+from bhmc._validation.reading import read_data
 from bhmc.likelihoods import Likelihood, allows_sparse, choose
 
 # A fraction of the rows means at least so many, or all: a fifth of fewer says too little.
@@ -135,7 +135,7 @@ def search(
 def _plan(X, likelihood, subset, warmup, draws, priors, random_state, checkpoint) -> Plan:
     """Refuse a bad argument before any work is done."""
     kind = class_of(likelihood)
-    X = check_matrix(
+    X, _ = read_data(
         X,
         least_rows=_LEAST_ROWS,
         allow_missing=kind.allows_missing,

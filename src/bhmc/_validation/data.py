@@ -1,4 +1,4 @@
-"""Checks of data: one clear sentence that names the column, the row and what is wrong there."""
+"""X as a matrix of numbers: shape, kinds of entries, and values that can be used."""
 
 import math
 from collections.abc import Sequence
@@ -7,33 +7,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bhmc._validation.errors import WrongEntryError, WrongTypeError
+
 # Squares of larger numbers are not finite in double precision.
 LARGEST_VALUE = 1e150
-
-_TEXT = "X has the text {!r} in {}; values must be numbers."
-
 
 DENSE = (
     "X is sparse, and this likelihood needs a dense array: pass X.toarray(), or "
     "likelihood='multinomial' for counts."
 )
 
-
-class WrongEntryError(ValueError):
-    """An entry of X that the likelihood cannot have, with the place it is in."""
-
-    def __init__(
-        self, value: float, row: int, column: int, needs: str, names: list[str] | None = None
-    ):
-        what = "NaN (a missing value)" if np.isnan(value) else f"{value:.15g}"
-        super().__init__(f"X has {what} in {_place(row, column, names)}; {needs}.")
-        self.column = column
-        self._entry = value, row, needs
-
-    def within(self, columns: Sequence[int], names: list[str] | None = None) -> "WrongEntryError":
-        """The same where X is a part of other data: its columns are `columns` of those."""
-        value, row, needs = self._entry
-        return WrongEntryError(value, row, columns[self.column], needs, names)
+# What entries need. scikit-learn's common checks look for the words of
+# `_NO_OBJECTS` and `_REAL`.
+_NUMBERS = "values must be numbers"
+_FINITE = "values must be finite numbers"
+_SMALLER = "values must be within 1e150"
+_NO_OBJECTS = "this argument must be free of strings and other objects that are not numbers"
+_REAL = "values must be real numbers: Complex data not supported"
+_NO_HOLES = (
+    "this likelihood cannot skip missing values; 'gaussian' and other families of independent "
+    "columns can"
+)
 
 
 def check_matrix(
@@ -42,16 +36,23 @@ def check_matrix(
     least_rows: int = 1,
     allow_missing: bool = False,
     allow_sparse: bool = False,
-    names: list[str] | None = None,
+    names: Sequence[str] | None = None,
 ):
-    """X as a finite float64 matrix with at least `least_rows` rows and one column.
+    """X, which is no frame, as a finite float64 matrix.
 
-    NaN is let through where `allow_missing`, a SciPy sparse X where `allow_sparse` (as CSR). Names
-    of columns are those of X, or `names` where it has none.
+    Parameters
+    ----------
+    X : array, list or SciPy sparse matrix
+        Rows and columns.
+    least_rows : int
+        Fewer rows are refused.
+    allow_missing, allow_sparse : bool
+        Whether NaN, or a sparse X (which becomes CSR), is let through.
+    names : list of str, optional
+        Names of the columns, for errors.
     """
     if sparse.issparse(X):
-        return _sparse_matrix(X, least_rows, allow_sparse)
-    names = column_names(X) or names
+        return _sparse_matrix(X, least_rows, allow_sparse, names)
     cells = _cells(X)
     if cells.ndim != 2:
         raise ValueError(
@@ -70,12 +71,11 @@ def check_matrix(
     return matrix
 
 
-def numbers_of(cells: NDArray, names: list[str] | None, first: int = 0) -> NDArray[np.float64]:
+def numbers_of(cells: NDArray, names: Sequence[str] | None, first: int = 0) -> NDArray[np.float64]:
     """Cells (n, d) as numbers; columns are counted from `first` where one is to be named."""
     if cells.dtype.kind == "c":
         row, j = divmod(int((np.imag(cells) != 0).argmax()), cells.shape[1])
-        where = _place(row, first + j, names)
-        raise ValueError(f"Complex data not supported: X has {cells[row, j]:g} in {where}.")
+        raise WrongEntryError(cells[row, j], row, first + j, _REAL, names)
     if cells.dtype.kind in "mM":
         raise TypeError(f"X must hold numbers, got dates or times of dtype {cells.dtype}.")
     if cells.dtype.kind not in "fiub":
@@ -84,7 +84,7 @@ def numbers_of(cells: NDArray, names: list[str] | None, first: int = 0) -> NDArr
         return np.ascontiguousarray(cells, dtype=np.float64)
 
 
-def _sparse_matrix(X, least_rows: int, allowed: bool):
+def _sparse_matrix(X, least_rows: int, allowed: bool, names: Sequence[str] | None):
     if not allowed:
         raise TypeError(DENSE)
     if X.shape[0] < least_rows or X.shape[1] < 1:
@@ -95,8 +95,12 @@ def _sparse_matrix(X, least_rows: int, allowed: bool):
     if np.iscomplexobj(X):
         raise ValueError("Complex data not supported: X is a sparse matrix of complex numbers.")
     matrix = sparse.csr_array(X, dtype=np.float64)
-    if not np.isfinite(matrix.data).all():
-        raise ValueError("X has NaN or infinity among its entries; values must be finite numbers.")
+    wrong = np.flatnonzero(~np.isfinite(matrix.data))
+    if len(wrong):
+        at = int(wrong[0])
+        row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
+        column = int(matrix.indices[at])
+        raise WrongEntryError(float(matrix.data[at]), row, column, _FINITE, names)
     return matrix
 
 
@@ -122,7 +126,7 @@ def row_names(X) -> NDArray | None:
 
 
 def check_values(
-    X: NDArray[np.float64], names: list[str] | None, allow_missing: bool = False
+    X: NDArray[np.float64], names: Sequence[str] | None, allow_missing: bool = False
 ) -> None:
     """Refuse infinity, values whose squares overflow and, unless allowed, NaN; name the column."""
     # NaN wins a maximum, so this finds all three, and without a copy of X; or it is left out.
@@ -135,24 +139,9 @@ def check_values(
     j = int(bad[0])
     wrong = ~(np.abs(X[:, j]) <= LARGEST_VALUE)
     row = int(np.flatnonzero(wrong & ~np.isnan(X[:, j]) if allow_missing else wrong)[0])
-    value = X[row, j]
-    where = _place(row, j, names)
-    if np.isnan(value):
-        raise ValueError(
-            f"X has NaN (a missing value) in {where}, which this likelihood cannot skip; "
-            "'gaussian' and other families of independent columns can."
-        )
-    rule = "within 1e150" if np.isfinite(value) else "finite numbers"
-    raise ValueError(f"X has {value:g} in {where}; values must be {rule}.")
-
-
-def place_of_column(column: int, names: list[str] | None) -> str:
-    """A column in a sentence: its number, and its name where it has one."""
-    return f"column {column}{'' if names is None else f' ({names[column]!r})'}"
-
-
-def _place(row: int, column: int, names: list[str] | None) -> str:
-    return f"{place_of_column(column, names)}, row {row}"
+    value = float(X[row, j])
+    need = _NO_HOLES if np.isnan(value) else _FINITE if np.isinf(value) else _SMALLER
+    raise WrongEntryError(value, row, j, need, names)
 
 
 def is_missing(cell) -> bool:
@@ -173,26 +162,21 @@ def _cells(X) -> NDArray:
     return cells if cells.dtype.kind in "fiubcmM" else np.asarray(X, dtype=object)
 
 
-def _parsed(cells: NDArray, names: list[str] | None, first: int) -> NDArray[np.float64]:
+def _parsed(cells: NDArray, names: Sequence[str] | None, first: int) -> NDArray[np.float64]:
     """Objects as numbers, missing ones as NaN; text is refused even where it spells a number."""
     numbers = np.empty(cells.shape)
     spelled = None
     for (row, j), cell in np.ndenumerate(cells):
-        text = isinstance(cell, str | bytes)
+        is_text = isinstance(cell, str | bytes)
         try:
             numbers[row, j] = math.nan if is_missing(cell) else float(cell)
         except OverflowError:  # a whole number beyond the doubles
             numbers[row, j] = math.inf
         except (TypeError, ValueError):
-            where = _place(row, first + j, names)
-            if text:
-                raise ValueError(_TEXT.format(cell, where)) from None
-            raise TypeError(
-                f"X has a {type(cell).__name__} in {where}; this argument must be free of strings "
-                "and other objects that are not numbers."
-            ) from None
-        if text and spelled is None:
-            spelled = _TEXT.format(cell, _place(row, first + j, names))
+            error, need = (WrongEntryError, _NUMBERS) if is_text else (WrongTypeError, _NO_OBJECTS)
+            raise error(cell, row, first + j, need, names) from None
+        if is_text and spelled is None:
+            spelled = WrongEntryError(cell, row, first + j, _NUMBERS, names)
     if spelled is not None:
-        raise ValueError(spelled)
+        raise spelled
     return numbers

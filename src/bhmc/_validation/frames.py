@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._validation.data import column_names, is_missing, numbers_of, place_of_column
+from bhmc._validation.data import column_names, is_missing, numbers_of
+from bhmc._validation.errors import WrongEntryError, WrongTypeError, place
 
 # Types of columns by the first word of their names, in pandas and in polars.
 _CATEGORIES = ("category", "categorical", "enum")
@@ -17,6 +18,12 @@ _TIMES = ("date", "datetime", "duration", "time", "timestamp")
 
 # So many rows with a different text each are names, not categories.
 _MANY_ROWS = 10
+
+_REMEDY = "drop the column, or name its family in a Product"
+_NO_TIMES = (
+    "no family can take them: turn them into numbers, such as days since the first of them, or "
+    "drop the column"
+)
 
 
 class Columns(NamedTuple):
@@ -36,22 +43,37 @@ def is_frame(X) -> bool:
 
 
 def read_frame(
-    X, coded: Container[int], most: int | None = None
+    X,
+    coded: Container[int] = (),
+    *,
+    most: int | None = None,
+    seen: Mapping[int, list] | None = None,
 ) -> tuple[NDArray[np.float64], Columns]:
-    """A frame as numbers, NaN for missing entries; the text of the columns in `coded` as codes.
+    """A frame as numbers, NaN for missing entries.
 
-    With `most`, a column of more categories is refused, and one whose rows all differ.
+    Parameters
+    ----------
+    X : frame of pandas or polars, or a `Frame`
+        Every column has a type of its own.
+    coded : numbers of columns
+        Text in these columns is taken for categories and becomes codes 0, 1, ...
+    most : int, optional
+        A column of more categories is refused, and one whose rows all differ.
+    seen : mapping, optional
+        Categories that fit saw, by column: their codes are taken. A category that fit did not see
+        has no probability anywhere. It is taken for a missing entry, with a warning.
     """
     names, (n, d) = column_names(X), X.shape
-    matrix, categories, truths = np.empty((n, d)), {}, set()
+    matrix, categories, truths = np.empty((n, d)), dict(seen or {}), set()
     for j in range(d):
-        where = place_of_column(j, names)
-        column, kind = _column(X, j, where)
+        column, kind = _column(X, j, names)
         values = list(column) if j in coded and _may_be_categories(kind) else []
-        if _are_categories(kind, values, where):
+        if j in categories:
+            matrix[:, j] = _seen_codes(list(column), categories[j], j, names)
+        elif _are_categories(kind, values, j, names):
             codes, labels = _coded(values, getattr(column.dtype, "categories", None))
             if most is not None:
-                _check_categories(codes, len(labels), most, where)
+                _check_categories(codes, len(labels), most, j, names)
             matrix[:, j], categories[j] = codes, labels
         else:
             matrix[:, j] = _numbers(column, names, j)
@@ -59,51 +81,30 @@ def read_frame(
     return matrix, Columns(names, categories, frozenset(truths))
 
 
-def read_new_rows(X, categories: Mapping[int, Sequence]) -> NDArray[np.float64]:
-    """A frame of rows not seen in fit as numbers, NaN for missing entries.
-
-    `categories` are those that fit saw, by column: their codes are taken. One that fit did not see
-    has no probability anywhere and is taken for a missing entry, with a warning.
-    """
-    names, (n, d) = column_names(X), X.shape
-    matrix = np.empty((n, d))
-    for j in range(d):
-        where = place_of_column(j, names)
-        column, _ = _column(X, j, where)
-        if j in categories:
-            matrix[:, j] = _seen_codes(list(column), categories[j], where)
-        else:
-            matrix[:, j] = _numbers(column, names, j)
-    return matrix
-
-
-def _column(X, j: int, where: str) -> tuple[Any, str]:
+def _column(X, j: int, names: list[str] | None) -> tuple[Any, str]:
     """Column j and the kind of its type, if a family can take it."""
     column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
     kind = _kind(column)
     if kind in _TIMES:
-        raise TypeError(
-            f"X has dates or times in {where}, which no family can take: turn them into "
-            "numbers, such as days since the first of them, or drop the column."
-        )
+        raise WrongTypeError("dates or times", None, j, _NO_TIMES, names)
     return column, kind
 
 
-def _seen_codes(values: list, labels: Sequence, where: str) -> NDArray[np.float64]:
+def _seen_codes(
+    values: list, labels: Sequence, j: int, names: list[str] | None
+) -> NDArray[np.float64]:
     """(n,): codes of the categories that fit saw, NaN for all else."""
     code = {label: float(i) for i, label in enumerate(labels)}
     unseen = [(i, v) for i, v in enumerate(values) if not is_missing(v) and v not in code]
     for row, value in unseen:
         if isinstance(value, str) != isinstance(labels[0], str):
-            raise ValueError(
-                f"X has {value!r} in {where}, row {row}, where fit saw categories such as "
-                f"{labels[0]!r}: give them in the same type."
-            )
+            need = f"fit saw categories such as {labels[0]!r}: give them in the same type"
+            raise WrongEntryError(value, row, j, need, names)
     if unseen:
         row, value = unseen[0]
         more = f", and {len(unseen) - 1} more like it" if len(unseen) > 1 else ""
         warnings.warn(
-            f"X has {value!r} in {where}, row {row}, a category that fit did not see{more}: "
+            f"X has {value!r} in {place(row, j, names)}, a category that fit did not see{more}: "
             "taken for missing.",
             UserWarning,
             stacklevel=2,
@@ -122,7 +123,7 @@ def _may_be_categories(kind: str) -> bool:
     return kind in _CATEGORIES or kind in _TEXTS or kind == "object"
 
 
-def _are_categories(kind: str, values: list, where: str) -> bool:
+def _are_categories(kind: str, values: list, j: int, names: list[str] | None) -> bool:
     """Whether a column holds categories: some are observed, and objects among them are all text."""
     observed = [value for value in values if not is_missing(value)]
     if kind in _CATEGORIES or kind in _TEXTS:
@@ -130,26 +131,22 @@ def _are_categories(kind: str, values: list, where: str) -> bool:
     texts = [value for value in observed if isinstance(value, str)]
     if texts and len(texts) < len(observed):
         other = next(value for value in observed if not isinstance(value, str))
-        raise ValueError(
-            f"X has both text and other values in {where}, such as {texts[0]!r} and {other!r}; "
-            "make them all text or all numbers."
-        )
+        both = f"both text such as {texts[0]!r} and other values such as {other!r}"
+        raise WrongEntryError(both, None, j, "make them all text or all numbers", names)
     return bool(texts)
 
 
-def _check_categories(codes: NDArray, n_categories: int, most: int, where: str) -> None:
+def _check_categories(
+    codes: NDArray, n_categories: int, most: int, j: int, names: list[str] | None
+) -> None:
     """Refuse text that tells rows apart rather than groups of them."""
     n_observed = int((~np.isnan(codes)).sum())
     if n_categories == n_observed >= _MANY_ROWS:
-        raise ValueError(
-            f"X has a different value in every row of {where}, which says nothing of groups: drop "
-            "the column, or name its family in a Product."
-        )
+        need = f"such text says nothing of groups: {_REMEDY}"
+        raise WrongEntryError("a different value for every row", None, j, need, names)
     if n_categories > most:
-        raise ValueError(
-            f"X has {n_categories} different values in {where}, more than the {most} that are "
-            "taken for categories: drop the column, or name its family in a Product."
-        )
+        need = f"at most {most} are taken for categories: {_REMEDY}"
+        raise WrongEntryError(f"{n_categories} different values", None, j, need, names)
 
 
 def _coded(values: list, declared: Any) -> tuple[NDArray[np.float64], list]:

@@ -14,7 +14,17 @@ _MOST_WEIGHTS = 2**24
 def check_init(
     init, *, n_rows: int, n_levels: int, n_components: int | None
 ) -> str | NDArray[np.int64]:
-    """`init`, if it is a name that can be followed; or as labels (n, m), whole and nested."""
+    """`init` as a checked name, or as labels (n, m) of whole numbers, nested from coarse to fine.
+
+    Parameters
+    ----------
+    init : str or array
+        A name of `STARTS`, or labels (n,) or (n, m).
+    n_rows, n_levels : int
+        Rows of X and levels of the tree.
+    n_components : int, optional
+        K of the finite form: there may be no more groups than this.
+    """
     if isinstance(init, str):
         check_choice(init, "init", STARTS)
         if init == "singletons":

@@ -1,4 +1,4 @@
-"""What all baselines share: a table goes in, a `Tree` and a flat cut of it come out."""
+"""What all baselines share: rows go in, a `Tree` and a flat cut of it come out."""
 
 from typing import Any
 
@@ -8,11 +8,12 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
 from bhmc._validation.parameters import check_whole
+from bhmc._validation.reading import read_data
 from bhmc.tree import Tree
 
 
 class TreeEstimator(ClusterMixin, BaseEstimator):
-    """A maker of trees over the rows of a table.
+    """A maker of trees over the rows of X.
 
     A subclass gives `_fit_tree`, and `n_clusters` among its parameters.
     """
@@ -26,9 +27,8 @@ class TreeEstimator(ClusterMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: Any = None):
         """Make the tree of the rows of X; `y` is not used."""
         n_clusters = check_whole(self.n_clusters, "n_clusters", 1)
-        rows: NDArray[np.float64] = validate_data(
-            self, X, dtype=np.float64, order="C", ensure_min_samples=2
-        )
+        rows, _ = read_data(X, least_rows=2)
+        validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         self.tree_ = self._fit_tree(rows)
         self.labels_ = self.tree_.cut(n_clusters)
         return self

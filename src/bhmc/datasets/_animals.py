@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.datasets._files import numbers_bunch, read_rows
-from bhmc.datasets._paths import level_codes, level_names
+from bhmc.datasets.category_paths import level_codes, level_names
 
 _BESIDE = "labels_annotation.csv"
 _DESCR = """# Animals: the table of Kemp and Tenenbaum (2008)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from bhmc.datasets._files import bundled_bytes, bundled_text, read_rows, rows_of
-from bhmc.datasets._paths import level_codes, level_names
+from bhmc.datasets.category_paths import level_codes, level_names
 
 _TEXT = ("title", "description")
 _CATEGORY = "category_path"

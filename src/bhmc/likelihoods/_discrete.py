@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaln, gammaln
 
-from bhmc._validation.data import WrongEntryError
+from bhmc._validation.errors import WrongEntryError
 from bhmc._validation.parameters import check_vector
 from bhmc.likelihoods._missing import observed_points, observed_statistics
 from bhmc.likelihoods._protocol import ConjugateFamily

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import gammaln
 
-from bhmc._validation.data import WrongEntryError
+from bhmc._validation.errors import WrongEntryError
 from bhmc.likelihoods._discrete import (
     LARGEST_COUNT,
     check_entries,

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._validation.data import WrongEntryError
+from bhmc._validation.errors import WrongEntryError
 from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
 from bhmc.likelihoods._registry import FAMILIES, by_name, class_of
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bhmc._validation.parameters import check_choice
-from bhmc.datasets._paths import level_codes
+from bhmc.datasets.category_paths import level_codes
 from bhmc.metrics._cuts import cut_by_depth, cut_matched
 from bhmc.metrics._flat import ami, ari, f_measure, nmi, purity
 from bhmc.metrics._pairs import codes

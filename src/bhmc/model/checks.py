@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._validation.data import check_matrix
+from bhmc._validation.reading import read_data
 from bhmc.model.state import State, is_matrix
 
 
@@ -53,11 +53,11 @@ def _invariants(state: State):
 def check_functional_data(X, state: State, **allowed: Any) -> Any:
     """X of the functional layer as a float64 matrix, a row for each datum of `state`.
 
-    `allowed` as in `check_matrix`.
+    `allowed` as in `read_data`.
     """
     if not isinstance(state, State):
         raise TypeError(f"state must be a bhmc.State, got {type(state).__name__}.")
-    X = check_matrix(X, **allowed)
+    X, _ = read_data(X, **allowed)
     if X.shape[0] != len(state.paths):
         raise ValueError(f"X has {X.shape[0]} rows but the state holds {len(state.paths)} data.")
     return X

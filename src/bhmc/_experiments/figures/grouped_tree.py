@@ -6,8 +6,7 @@ from typing import Any
 from bhmc._experiments.figures import quiet_pyplot
 from bhmc._experiments.groups import Found
 from bhmc.plotting import plot_tree, tree_layout
-from bhmc.plotting._colors import INK
-from bhmc.plotting._text import FONT_SIZE
+from bhmc.plotting.style import FONT_SIZE, INK
 from bhmc.tree import Tree
 
 _MOST_NODES = 80

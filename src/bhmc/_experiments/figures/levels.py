@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from bhmc._experiments.comparing import CONTROL, CUT_WORDS, MEASURES, Mean
+from bhmc._experiments.comparison import CONTROL, CUT_WORDS, MEASURES, Mean
 from bhmc._experiments.figures import quiet_pyplot
 from bhmc._experiments.methods import METHODS
-from bhmc.plotting._colors import PALETTE
-from bhmc.plotting._text import FONT_SIZE
+from bhmc.plotting.style import FONT_SIZE, PALETTE
 
 _MARKERS = "osD^vPX*"
 # Chance alone reaches high values of these: they are drawn on grey.

@@ -7,8 +7,7 @@ import numpy as np
 
 from bhmc._experiments.figures import quiet_pyplot
 from bhmc._experiments.methods import METHODS
-from bhmc.plotting._colors import PALETTE
-from bhmc.plotting._text import FONT_SIZE
+from bhmc.plotting.style import FONT_SIZE, PALETTE
 
 _MARKERS = "osD^vPX*"
 

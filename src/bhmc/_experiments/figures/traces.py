@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._experiments.figures import quiet_pyplot
-from bhmc.plotting._colors import INK, PALETTE
-from bhmc.plotting._text import FONT_SIZE
+from bhmc.plotting.style import FONT_SIZE, INK, PALETTE
 
 
 class TraceRow(NamedTuple):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bhmc._io.archive.entries import CHUNK, Entry
 from bhmc._io.archive.errors import FileFormatError, in_a_sentence
-from bhmc._io.atomic_write import replacing
+from bhmc._io.atomic_write import atomic_file
 
 HEADER = "header.json"
 
@@ -38,7 +38,7 @@ def write_archive(path: Path, header: dict[str, Any], entries: dict[str, Entry])
     """Header and entries under `path`, or what was there before, whatever happens meanwhile."""
     text = json.dumps(header, allow_nan=False).encode("ascii")
     now = time.gmtime()[:6]
-    with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+    with atomic_file(path) as file, zipfile.ZipFile(file, "w") as archive:
         info = zipfile.ZipInfo(HEADER, now)
         info.compress_type = zipfile.ZIP_DEFLATED
         archive.writestr(info, text)

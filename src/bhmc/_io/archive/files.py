@@ -3,9 +3,7 @@
 import contextlib
 import os
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
-from platform import python_version
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
@@ -15,6 +13,7 @@ from bhmc._io.archive.decoding import decode
 from bhmc._io.archive.encoding import encode
 from bhmc._io.archive.errors import FileFormatError, in_a_sentence
 from bhmc._io.archive.upgrades import STEPS, upgraded_fields, upgraded_value
+from bhmc._io.versions import versions
 from bhmc._version import __version__
 from bhmc.posterior.draws import Draws
 from bhmc.tree import Tree
@@ -25,8 +24,6 @@ FORMAT_VERSION = 2
 # What a file may hold, and what its value must be.
 _KINDS: dict[str, type] = {"model": dict, "draws": Draws, "tree": Tree, "checkpoint": object}
 _IN_WORDS = {"model": "a model", "draws": "draws", "tree": "a tree", "checkpoint": "a checkpoint"}
-
-_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
 # A longer sentence about a file is cut.
 _MOST_LETTERS = 300
@@ -60,12 +57,13 @@ def write(path: str | os.PathLike, kind: str, value: Any) -> None:
         wanted, found = _KINDS[kind].__name__, type(value).__name__
         raise TypeError(f"a file of kind {kind!r} holds a {wanted}, got a {found}.")
     tree, entries = encode(value)
+    libraries = versions()
     header = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "kind": kind,
-        "bhmc": __version__,
-        "libraries": {"python": python_version()} | {name: _version(name) for name in _LIBRARIES},
+        "bhmc": libraries.pop("bhmc"),
+        "libraries": libraries,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "value": tree,
         "arrays": {name: entry.described for name, entry in entries.items()},
@@ -147,10 +145,3 @@ def _decoded(contents: Contents) -> Any:
 
 def _of_format(version: int) -> contextlib.AbstractContextManager[None]:
     return in_a_sentence(f"it is not as files of format {version} are")
-
-
-def _version(library: str) -> str:
-    try:
-        return metadata.version(library)
-    except metadata.PackageNotFoundError:  # installed without its metadata
-        return "unknown"

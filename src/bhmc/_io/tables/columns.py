@@ -17,7 +17,7 @@ _TRUTH = {"true": 1.0, "false": 0.0}
 class Column:
     """What is known of a column so far.
 
-    Numbers are kept as numbers as long as there is nothing else, for text takes ten times the
+    Numbers are kept as numbers as long as there is nothing else, because text takes ten times the
     memory. A column whose first blocks are numbers and whose later ones are mostly not is read
     again as text: see `must_be_read_again`.
     """

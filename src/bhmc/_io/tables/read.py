@@ -119,6 +119,11 @@ class Table:
         """A row in a sentence, as a reader of the file would find it."""
         return f"row {row + 1}" if self.lines is None else f"line {self.lines[row]}"
 
+    def where(self, row: int | None, column: int) -> str:
+        """An entry in a sentence, or a whole column, as a reader of the file would find it."""
+        name = f"column {self.names[column]!r}"
+        return name if row is None else f"{name}, {self.place(row)}"
+
     def select(self, names: Sequence[str]) -> "Table":
         """The columns of these names, in this order."""
         index = {name: j for j, name in enumerate(self.names)}

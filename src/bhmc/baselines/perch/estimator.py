@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
 from bhmc._validation.parameters import check_choice, check_whole, seed_sequence
+from bhmc._validation.reading import read_data
 from bhmc.baselines.base import TreeEstimator
 from bhmc.baselines.perch import kernels
 from bhmc.baselines.perch.kernels import NONE, Nodes
@@ -23,9 +24,6 @@ MASKING = {
 
 # Rows inserted before Python looks for an interrupt.
 _ROWS_AT_ONCE = 1_000
-
-# Squares of larger numbers are not finite.
-_LARGEST = 1e150
 
 
 class Perch(TreeEstimator):
@@ -111,9 +109,8 @@ class Perch(TreeEstimator):
         """
         n_clusters = check_whole(self.n_clusters, "n_clusters", 1)
         begun = hasattr(self, "_nodes")
-        rows: NDArray[np.float64] = validate_data(
-            self, X, dtype=np.float64, order="C", reset=not begun
-        )
+        rows, _ = read_data(X)
+        validate_data(self, X, reset=not begun, skip_check_array=True)
         if not begun:
             self._nodes = empty_nodes(0, rows.shape[1])
             self._rows = np.empty(0, dtype=np.int64)
@@ -139,11 +136,6 @@ class Perch(TreeEstimator):
         beam, max_leaves = _limit(self.beam, "beam", 1), _limit(self.max_leaves, "max_leaves", 2)
         if not isinstance(self.balance, bool | np.bool_):
             raise TypeError(f"balance must be True or False, got {self.balance!r}.")
-        if np.abs(X).max() > _LARGEST:
-            raise ValueError(
-                f"X must hold numbers below {_LARGEST:g} in size, for distances are squared: "
-                "divide its columns by a number."
-            )
         for start in range(0, len(X), _ROWS_AT_ONCE):
             block = X[start : start + _ROWS_AT_ONCE]
             nodes = with_room(nodes, len(block))

@@ -1,16 +1,16 @@
-"""Tables that are written as CSV and shown on a page."""
+"""Sheets: rows of results that are written as CSV and shown on a page."""
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from bhmc._io.csv_text import csv_text
+
 
 @dataclass
-class Table:
-    """Named columns, rows of plain values, and what to say above the table."""
+class Sheet:
+    """Named columns, rows of plain values, and a caption."""
 
     columns: Sequence[str]
     rows: list[Sequence[Any]] = field(default_factory=list)
@@ -22,14 +22,10 @@ class Table:
 
     def to_csv(self) -> str:
         """All of it, numbers in full."""
-        text = io.StringIO(newline="")
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(["" if cell is None else cell for cell in row] for row in self.rows)
-        return text.getvalue()
+        return csv_text(self.columns, self.rows)
 
     def to_html(self) -> str:
-        """A table for a page; columns of numbers are flush right."""
+        """HTML for a page; columns of numbers are flush right."""
         numeric = [
             all(isinstance(row[j], int | float | None) for row in self.rows)
             for j in range(len(self.columns))

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from bhmc._experiments.job import Job
 from bhmc._experiments.methods import METHODS, OWN_SETTINGS
-from bhmc._experiments.store import Outcome, digest_of
-from bhmc._experiments.tables import Table
+from bhmc._experiments.sheet import Sheet
+from bhmc._experiments.store import Outcome
+from bhmc._io.digest import digest_of_data
 from bhmc.metrics import ami, ari, dendrogram_purity, level_table
 
 CUTS = {
@@ -45,7 +46,7 @@ def run_plans(
 
     Methods stop in time, but for those that are `unlimited`.
     """
-    digest = digest_of(X)
+    digest = digest_of_data(X)
     entries = []
     for plan in plans:
         settings = {**OWN_SETTINGS.get(plan.method, {}), **plan.settings}
@@ -81,9 +82,9 @@ def settings_used(
     return used
 
 
-def score_runs(entries: Sequence[Entry], truth: NDArray) -> Table:
-    """Every run at every level and cut: a long table, for files and for figures."""
-    table = Table(
+def score_runs(entries: Sequence[Entry], truth: NDArray) -> Sheet:
+    """Every run at every level and cut: a long sheet, for files and for figures."""
+    sheet = Sheet(
         ("method", "seed", "cut", "level", "classes", "clusters", *MEASURES, "dendrogram_purity")
     )
     for entry in entries:
@@ -94,7 +95,7 @@ def score_runs(entries: Sequence[Entry], truth: NDArray) -> Table:
         for cut in CUTS:
             for row in level_table(tree, truth, cut=cut):
                 scores = [float(getattr(row, name)) for name in MEASURES]
-                table.rows.append(
+                sheet.rows.append(
                     (
                         entry.method,
                         entry.seed,
@@ -106,7 +107,7 @@ def score_runs(entries: Sequence[Entry], truth: NDArray) -> Table:
                         float(purities[row.level - 1]),
                     )
                 )
-    return table
+    return sheet
 
 
 class Mean(NamedTuple):
@@ -123,8 +124,8 @@ class Mean(NamedTuple):
     n_runs: int
 
 
-def mean_scores(scores: Table) -> list[Mean]:
-    """The long table of `score_runs`, repeats put together."""
+def mean_scores(scores: Sheet) -> list[Mean]:
+    """The long sheet of `score_runs`, repeats put together."""
     grouped: dict[tuple, list[Sequence[Any]]] = {}
     for row in scores.rows:
         grouped.setdefault((row[0], row[2], row[3]), []).append(row)
@@ -147,16 +148,16 @@ def mean_scores(scores: Table) -> list[Mean]:
     return found
 
 
-def cut_table(means: Sequence[Mean], cut: str) -> Table:
-    """A table for the page: for each level a line for each method; the control stands out."""
-    table = Table(
+def cut_sheet(means: Sequence[Mean], cut: str) -> Sheet:
+    """A sheet for the page: for each level a line for each method; the control stands out."""
+    sheet = Sheet(
         ("level", "classes", "method", "clusters", *MEASURES.values(), "runs"),
         caption=f"{CUTS[cut]}. Means over runs.",
         strong=lambda row: row[2] == METHODS[CONTROL].words,
     )
     chosen = [mean for mean in means if mean.cut == cut]
     for mean in sorted(chosen, key=lambda mean: mean.level):  # a stable sort: methods stay in order
-        table.rows.append(
+        sheet.rows.append(
             (
                 mean.level,
                 mean.n_true,
@@ -166,13 +167,13 @@ def cut_table(means: Sequence[Mean], cut: str) -> Table:
                 mean.n_runs,
             )
         )
-    return table
+    return sheet
 
 
-def purity_table(means: Sequence[Mean]) -> Table:
+def purity_sheet(means: Sequence[Mean]) -> Sheet:
     """Dendrogram purity, which needs no cut: a line for each method, a column for each level."""
     levels = sorted({mean.level for mean in means})
-    table = Table(
+    sheet = Sheet(
         ("method", *(f"level {level}" for level in levels)),
         caption="Dendrogram purity: for pairs of one class, the share of that class in the "
         "smallest subtree that holds both.",
@@ -184,14 +185,14 @@ def purity_table(means: Sequence[Mean]) -> Table:
             for mean in means
             if mean.method == method and mean.cut == "depth"
         }
-        table.rows.append((METHODS[method].words, *(by_level[level] for level in levels)))
-    return table
+        sheet.rows.append((METHODS[method].words, *(by_level[level] for level in levels)))
+    return sheet
 
 
-def component_table(entries: Sequence[Entry], truth: NDArray) -> Table:
+def component_sheet(entries: Sequence[Entry], truth: NDArray) -> Sheet:
     """The components of BHMC as a flat clustering, against every level of the classes."""
     levels = range(1, truth.shape[1] + 1)
-    table = Table(
+    sheet = Sheet(
         (
             "method",
             "seed",
@@ -207,13 +208,13 @@ def component_table(entries: Sequence[Entry], truth: NDArray) -> Table:
                 float(score(column, tree.components)) for column in truth.T for score in (ari, ami)
             ]
             words = METHODS[entry.method].words
-            table.rows.append((words, entry.seed, tree.n_components, *scores))
-    return table
+            sheet.rows.append((words, entry.seed, tree.n_components, *scores))
+    return sheet
 
 
-def run_table(entries: Sequence[Entry], budget: float) -> Table:
+def run_sheet(entries: Sequence[Entry], budget: float) -> Sheet:
     """What every run took and gave."""
-    table = Table(
+    sheet = Sheet(
         ("method", "seed", "seconds", "CPU seconds", "nodes", "leaves", "levels", "how it ended"),
         caption=f"Every run. A slow method has {budget / 60:g} minutes and then stops with what it "
         "has.",
@@ -224,7 +225,7 @@ def run_table(entries: Sequence[Entry], budget: float) -> Table:
         ended = "stopped by its time" if facts.get("stopped_early") else "finished"
         shape = (None,) * 3 if tree is None else (tree.n_nodes, tree.n_leaves, tree.n_levels)
         seed = entry.seed if METHODS[entry.method].is_random else None
-        table.rows.append(
+        sheet.rows.append(
             (
                 METHODS[entry.method].words,
                 seed,
@@ -234,4 +235,4 @@ def run_table(entries: Sequence[Entry], budget: float) -> Table:
                 ended if tree is not None else "no result within its time",
             )
         )
-    return table
+    return sheet

@@ -1,0 +1,98 @@
+"""`bhmc fit --continue`: more draws, and what an interrupt leaves behind."""
+
+import json
+import os
+import signal
+
+import pytest
+
+import bhmc
+from bhmc._cli import folder as folders
+from bhmc._cli import main
+from bhmc.posterior.recorder import Recorder
+from tests.cli.tools import QUICK, record_of, refused, rows_of
+
+
+def test_more_draws(table, tmp_path):
+    """Going on keeps the draws there are and adds as many as asked for."""
+    folder = tmp_path / "run"
+    assert main(["fit", str(table), "-o", str(folder), *QUICK]) == 0
+    before = rows_of(folder / "draws.csv")
+    assert main(["fit", "--continue", str(folder), "--draws", "5"]) == 0
+    after = rows_of(folder / "draws.csv")
+    assert len(after) == 22
+    assert [row for row in after if int(row["draw"]) < 6] == before
+    assert record_of(folder)["settings"]["n_draws"] == 11
+    assert record_of(folder)["result"]["draws"] == 11
+
+
+def test_refusals_to_continue(finished, table, tmp_path, capsys):
+    assert "is finished" in refused(capsys, "fit", "--continue", finished)
+    line = refused(capsys, "fit", "--continue", finished, "--levels", "4")
+    assert "--levels cannot be changed" in line
+    assert "there is no folder" in refused(capsys, "fit", "--continue", tmp_path / "no")
+    assert "is no run folder" in refused(capsys, "fit", "--continue", tmp_path)
+    other = tmp_path / "other.csv"
+    other.write_text(table.read_text().replace("red", "RED"))
+    line = refused(capsys, "fit", other, "--continue", finished, "--draws", "3")
+    assert "is not the file" in line
+    record = {**record_of(finished), "status": "running"}
+    record["owner"] = {**folders.owner(), "process": os.getppid()}
+    busy = folders.RunFolder.create(str(tmp_path / "busy"))
+    busy.write_record(record)
+    assert "is still at work" in refused(capsys, "fit", "--continue", busy.path)
+
+
+def test_records_of_the_future_and_damaged_ones(finished, tmp_path, capsys):
+    record = {**record_of(finished), "format_version": 99, "versions": {"bhmc": "9.9"}}
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    assert "written by bhmc 9.9 in format 99" in refused(capsys, "show", tmp_path)
+    for text in ("{", "[]", "{}"):
+        (tmp_path / "run.json").write_text(text)
+        assert "was not written by bhmc, or is damaged" in refused(capsys, "show", tmp_path)
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_the_draws(table, tmp_path, capsys, monkeypatch, kind):
+    folder = tmp_path / "run"
+    listen = Recorder.on_draw
+
+    def interrupt(self, chain, info):
+        listen(self, chain, info)
+        if len(self.rows) == 4:
+            assert record_of(folder)["status"] == "running"
+            signal.raise_signal(kind)
+
+    arguments = ["fit", str(table), "-o", str(folder), *QUICK, "--chains", "1"]
+    with monkeypatch.context() as patched:
+        patched.setattr(Recorder, "on_draw", interrupt)
+        assert main(arguments) == 130
+    printed = capsys.readouterr()
+    assert f"Go on with: bhmc fit --continue {folder}" in printed.err
+    assert "Traceback" not in printed.err
+    assert printed.out == (folder / "tree.txt").read_text()
+    record = record_of(folder)
+    assert (record["status"], record["result"]["draws"]) == ("partial", 4)
+    before = rows_of(folder / "draws.csv")
+    assert main(["show", str(folder)]) == 0
+    assert "is not finished: it has 4 draws of 1 chain" in capsys.readouterr().err
+
+    assert main(["fit", "--continue", str(folder)]) == 0
+    after = rows_of(folder / "draws.csv")
+    assert (after[:4], len(after)) == (before, 6)
+    assert record_of(folder)["status"] == "done"
+
+
+def test_an_interrupt_before_the_first_draw(table, tmp_path, capsys, monkeypatch):
+    def interrupt(self, X, y=None):
+        raise KeyboardInterrupt
+
+    folder = tmp_path / "run"
+    with monkeypatch.context() as patched:
+        patched.setattr(bhmc.BHMC, "fit", interrupt)
+        assert main(["fit", str(table), "-o", str(folder), *QUICK]) == 130
+    assert "before the first draw: only the settings were kept" in capsys.readouterr().err
+    assert record_of(folder)["status"] == "partial"
+    assert "has no results yet" in refused(capsys, "show", folder)
+    assert main(["fit", "--continue", str(folder)]) == 0
+    assert record_of(folder)["status"] == "done"

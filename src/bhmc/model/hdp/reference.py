@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from bhmc.likelihoods.slice_sampler import slice_step
 from bhmc.model.hdp.density import log_concentrations
 from bhmc.model.hdp.workspace import (
     COMPONENTS_BORN,
@@ -38,8 +39,6 @@ _TOO_SMALL, _TOO_LARGE = 2.0**-400, 2.0**400
 _MANY_CUSTOMERS = 60.0
 # A log gamma draw of a small shape is log G - x with |log G| < 64: below half a digit of this x.
 _HUGE = 1e19
-# Width of the slice sampler's first interval, in the logarithm of a concentration.
-_SLICE_WIDTH = 1.0
 # A concentration beyond these counts as impossible.
 _SMALLEST_RATE, _LARGEST_RATE = 1e-100, 1e100
 
@@ -277,19 +276,7 @@ def _redraw_rate(target, prior, x, rng):
         log_density = prior_of(prior).log_density(np.exp(y))
         return -np.inf if log_density == -np.inf else y + log_density + target(np.exp(y))
 
-    y = np.log(x)
-    level = log_p(y) + np.log1p(-rng.random())
-    left = y - _SLICE_WIDTH * rng.random()
-    right = left + _SLICE_WIDTH
-    while log_p(left) > level:
-        left -= _SLICE_WIDTH
-    while log_p(right) > level:
-        right += _SLICE_WIDTH
-    while True:
-        new = left + (right - left) * rng.random()
-        if log_p(new) >= level:
-            return np.exp(new)
-        left, right = (new, right) if new < y else (left, new)
+    return np.exp(slice_step(log_p, np.log(x), -np.log1p(-rng.random()), rng))
 
 
 def break_component(ws, rates, chosen_at, rng):

@@ -59,13 +59,20 @@ def _given(
     rng: np.random.Generator,
 ) -> Floats:
     """Plain draws until they are allowed; where that is rare, draws at the bound until kept."""
-    shape, bound, rare = np.broadcast_arrays(shape, bound, rare)
-    g = np.empty(shape.shape)
-    plain, special = np.flatnonzero(~rare), np.flatnonzero(rare)
+    shape, bound = _filled(rare.shape, shape), _filled(rare.shape, bound)
+    g = np.empty(rare.shape)
+    plain, special = (~rare).nonzero()[0], rare.nonzero()[0]
     while len(plain):
-        g[plain] = rng.standard_gamma(shape[plain])
-        plain = plain[~allowed(g[plain], bound[plain])]
+        g[plain] = drawn = rng.standard_gamma(shape[plain])
+        plain = plain[~allowed(drawn, bound[plain])]
     while len(special):
         g[special], log_kept = at_the_bound(shape[special], bound[special])
         special = special[np.log1p(-rng.random(len(special))) > log_kept]
     return g
+
+
+def _filled(size: tuple[int, ...], values: Floats) -> Floats:
+    """`values` in an array of that size; for few numbers `np.broadcast_to` takes far longer."""
+    array = np.empty(size)
+    array[...] = values
+    return array

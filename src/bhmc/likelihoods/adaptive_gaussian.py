@@ -236,7 +236,7 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
             t = self.statistics(rows)
             count = self._counts(t)
             squares = self._around(t[:, :d], t[:, d : d + self._each], count)
-            half = self._pooled(count) / 2
+            half = self._halves(count)
             fall = (shape + half) * np.log1p(squares / (2 * w))
             each = gammaln(shape + half) - gammaln(shape) - half * np.log(w) - fall
             log_new[rows] = each.sum(axis=1)
@@ -250,7 +250,7 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
         log_p = log_p - gammaln(self._shape)
         log_m = np.log(self._strength / (2 * np.pi)) - log_v
         log_m = 0.5 * (log_m - self._strength * (m - self._m0) ** 2 / np.exp(log_v))
-        return log_p.sum(axis=1) + (log_m - np.log(self._scale)).sum(axis=1)
+        return log_p.sum(axis=1) + (log_m - self._log_scale).sum(axis=1)
 
     def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
         """v ~ IG(shape + n / 2, shape typical + R / 2), m ~ N(mu0 + s' / l, v / l),
@@ -262,11 +262,11 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
         s = sums[:, :d] - count * self._m0
         rest = self._around(sums[:, :d], sums[:, d : d + self._each], count)
         rest = rest - self._pooled(s * s / strength)
-        shape = self._shape + self._pooled(count) / 2
+        shape = self._shape + self._halves(count)
         v = self._shape * self._typical + np.maximum(rest, 0.0) / 2
-        v = v / rng.standard_gamma(shape)
+        v = v / rng.standard_gamma(shape, v.shape)
         m = self._m0 + s / strength + rng.standard_normal(s.shape) * np.sqrt(v / strength)
-        return np.hstack([self._location + self._scale * m, np.log(v) + self._log_units()])
+        return np.hstack([self._location + self._scale * m, np.log(v) + self._log_units])
 
     def _around(self, s: Floats, squares: Floats, count: Floats) -> Floats:
         """Sums of (y - mu0)^2 from those of y and y^2."""

@@ -107,9 +107,12 @@ class FreeGaussianFamily(ConjugateFamily):
         self.n_rows, self._d = X.shape
         self._prior = likelihood
         self._location, self._scale = likelihood.checked(self._d)
+        self._log_scale = np.log(self._scale)
         self._spherical = likelihood.covariance == "spherical"
         self._missing = summary_of_all(X, summary).has_missing
         self._each = 1 if self._spherical else self._d
+        # What to add to log v for a variance in the units of the data.
+        self._log_units = 2 * self._log_scale[: self._each]
         self.n_parameters = self._d + self._each
         self.n_statistics = self._d + self._each + self._d * self._missing + 1
         self._X, self._kept = X, None
@@ -162,8 +165,8 @@ class FreeGaussianFamily(ConjugateFamily):
 
     def log_base(self) -> Floats:
         """-sum_d o_d [ log(2 pi) / 2 + log scale_d ]."""
-        each = -0.5 * np.log(2 * np.pi) - np.log(self._scale)
-        return by_rows(self.n_rows, lambda rows: self._counts(self.statistics(rows)) @ each)
+        each = -0.5 * np.log(2 * np.pi) - self._log_scale
+        return by_rows(self.n_rows, lambda rows: self._entries(self.statistics(rows)) @ each)
 
     def log_new(self) -> Floats:
         """log f*(x) - h(x): y_d ~ Student t with 2 shape degrees of freedom, location 0 and squared
@@ -179,7 +182,7 @@ class FreeGaussianFamily(ConjugateFamily):
 
         def of_slice(rows: slice) -> Floats:
             t = self.statistics(rows)
-            half = self._pooled(self._counts(t)) / 2
+            half = self._halves(self._counts(t))
             fall = (shape + half) * np.log1p(t[:, d : d + self._each] / (2 * w))
             each = gammaln(shape + half) - gammaln(shape) - half * np.log(w) - fall
             return each.sum(axis=1)
@@ -194,7 +197,7 @@ class FreeGaussianFamily(ConjugateFamily):
         m, log_v = self._enter(theta)
         log_p = prior.shape * (np.log(prior.noise) - log_v) - prior.noise * np.exp(-log_v)
         log_m = np.log(prior.strength / (2 * np.pi)) - log_v - prior.strength * m**2 / np.exp(log_v)
-        log_m = 0.5 * log_m - np.log(self._scale)
+        log_m = 0.5 * log_m - self._log_scale
         return (log_p - gammaln(prior.shape)).sum(axis=1) + log_m.sum(axis=1)
 
     def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
@@ -208,19 +211,16 @@ class FreeGaussianFamily(ConjugateFamily):
         centre = sums[:, :d] / strength
         # Never below 0, but for rounding.
         rest = sums[:, d : d + self._each] - self._pooled(sums[:, :d] * centre)
-        shape = self._prior.shape + self._pooled(count) / 2
-        v = (self._prior.noise + np.maximum(rest, 0.0) / 2) / rng.standard_gamma(shape)
+        shape = self._prior.shape + self._halves(count)
+        v = self._prior.noise + np.maximum(rest, 0.0) / 2
+        v = v / rng.standard_gamma(shape, v.shape)
         m = centre + rng.standard_normal(centre.shape) * np.sqrt(v / strength)
-        return np.hstack([self._location + self._scale * m, np.log(v) + self._log_units()])
+        return np.hstack([self._location + self._scale * m, np.log(v) + self._log_units])
 
     def _enter(self, theta: Floats) -> tuple[Floats, Floats]:
         """(m, log v), (K, d) and (K, d) or (K, 1), in units of scale."""
         m = (theta[:, : self._d] - self._location) / self._scale
-        return m, theta[:, self._d :] - self._log_units()
-
-    def _log_units(self) -> Floats:
-        """What to add to log v for a variance in the units of the data."""
-        return 2 * np.log(self._scale[: self._each])
+        return m, theta[:, self._d :] - self._log_units
 
     def _scaled(self, rows: slice) -> Floats:
         """y, with NaN where it is missing."""
@@ -232,9 +232,20 @@ class FreeGaussianFamily(ConjugateFamily):
             return np.fmax.reduce(np.abs(self._scaled(rows)), axis=None, initial=0.0)
 
     def _counts(self, t: Floats) -> Floats:
-        """(K, d): how many entries of each column are in statistics or sums of them."""
-        d = self._d
-        return t[:, -d - 1 : -1] if self._missing else np.broadcast_to(t[:, -1:], (len(t), d))
+        """(K, d): how many entries of each column are in statistics or sums of them; (K, 1) where
+        every column has as many, so that what is a number's alone is not worked out d times.
+        """
+        return t[:, -self._d - 1 : -1] if self._missing else t[:, -1:]
+
+    def _entries(self, t: Floats) -> Floats:
+        """(K, d): the same, always for every column."""
+        return np.broadcast_to(self._counts(t), (len(t), self._d))
+
+    def _halves(self, count: Floats) -> Floats:
+        """Half the entries behind each variance, from those of each column."""
+        if self._spherical and not self._missing:
+            return count * self._d / 2
+        return self._pooled(count) / 2
 
     def _pooled(self, by_column: Floats) -> Floats:
         """What belongs to one variance, added up: all columns where it is spherical."""

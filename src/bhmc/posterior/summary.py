@@ -4,7 +4,7 @@ Distances are variations of information (Meila 2007): VI(a, b) = 2 H(a, b) - H(a
 H being the entropy of the shares of the rows. They do not depend on labels.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,41 +54,43 @@ def nearest_draw(
     for level in (None, *range(1, n_levels + 1)):
         weight = 1.0 if level is None else 1.0 / n_levels
         theirs = [_labels(one, level, n_levels) for one in others]
-        for i, candidate in enumerate(candidates):
-            ours = _labels(candidate, level, n_levels)
-            total[i] += weight * expected_vi([ours], theirs)[0]
+        ours = (_labels(one, level, n_levels) for one in candidates)  # one at a time: n is large
+        total += weight * expected_vi(ours, theirs)
     return int(total.argmin()), total
 
 
-def expected_vi(candidates: Sequence[NDArray], draws: Sequence[NDArray]) -> NDArray[np.float64]:
+def expected_vi(candidates: Iterable[NDArray], draws: Sequence[NDArray]) -> NDArray[np.float64]:
     """(candidates,) mean variation of information from each candidate to the draws.
 
     Parameters
     ----------
-    candidates, draws : sequences of (n,) arrays
+    candidates : iterable of (n,) arrays
         Labels of the same rows: whole numbers, none below 0.
+    draws : sequence of (n,) arrays
+        Likewise.
     """
     n = len(draws[0])
-    entropies = [_entropy(np.bincount(one), n) for one in draws]
+    entropies = np.array([_entropy(np.bincount(one), n) for one in draws])
     together = max(1, _BLOCK_ENTRIES // n)  # draws that are counted at once
-    found = np.empty(len(candidates))
-    for i, labels in enumerate(candidates):
-        joint = [
-            _joint_entropies(labels, draws[first : first + together])
-            for first in range(0, len(draws), together)
-        ]
+    blocks = [np.stack(draws[i : i + together]) for i in range(0, len(draws), together)]
+    widths = [block.max(axis=1).astype(np.int64) + 1 for block in blocks]
+    found = []
+    for labels in candidates:
+        joint = [_joint_entropies(labels, *some) for some in zip(blocks, widths, strict=True)]
         own = _entropy(np.bincount(labels), n)
-        found[i] = np.mean(2 * np.concatenate(joint) - own - entropies)
+        found.append(np.mean(2 * np.concatenate(joint) - own - entropies))
     return np.maximum(found, 0.0)
 
 
-def _joint_entropies(labels: NDArray, draws: Sequence[NDArray]) -> NDArray[np.float64]:
-    """(draws,) entropy of the shares of rows with the same pair of labels, one count for all."""
+def _joint_entropies(labels: NDArray, draws: NDArray, widths: NDArray) -> NDArray[np.float64]:
+    """(draws,) entropy of the shares of rows with the same pair of labels, one count for all.
+
+    `draws` is (draws, n), `widths` one more than the largest label of each.
+    """
     n, height = len(labels), int(labels.max()) + 1
-    widths = np.array([int(one.max()) + 1 for one in draws])
-    first = np.cumsum([0, *(height * widths)])
+    first = np.concatenate([[0], np.cumsum(height * widths)])
     joint = labels.astype(np.int64) * widths[:, None] + first[:-1, None]
-    joint += np.stack(draws)
+    joint += draws
     if first[-1] <= 16 * joint.size:
         counts = np.bincount(joint.ravel(), minlength=first[-1])
         sums = np.add.reduceat(xlogy(counts, counts), first[:-1])

@@ -273,9 +273,10 @@ class HdpSampler:
         """theta given components, data and what components share; then that given theta."""
         columns, family = self._columns(), self.rows.family
         self._sums[self.ws.held == 0] = 0.0  # what subtraction may have left there
-        theta = family.draw_theta(self._sums[columns], self.rng)
+        sums = self._sums[columns]
+        theta = family.draw_theta(sums, self.rng)
         if self._learns_shared:
-            self._turn_to(family.draw_shared(theta, self._sums[columns], self.rng))
+            self._turn_to(family.draw_shared(theta, sums, self.rng))
         self._theta[columns] = theta
         self._natural[columns] = self.rows.family.natural(theta)
 

@@ -301,8 +301,7 @@ def parents(ws: Workspace, order: Compact) -> NDArray[np.int32]:
 
 def log_weights(ws: Workspace, order: Compact) -> NDArray[np.float64]:
     """(n_nodes, K + 1) log mixing weights by node id and label, the remainder last."""
-    own = ws.log_beta[np.ix_(order.slots, order.columns)]
-    return np.column_stack([own, ws.log_beta[order.slots, 0]])
+    return ws.log_beta[order.slots[:, None], np.append(order.columns, 0)]
 
 
 def _path_scratch(depth: int) -> dict[str, NDArray]:

@@ -5,22 +5,10 @@ import csv
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
+from bhmc.likelihoods import NAMES
 from bhmc.model.registry import TRANSITIONS
 
 # As the library has them; a test compares. To import them would take seconds.
-LIKELIHOODS = (
-    "auto",
-    "gaussian",
-    "spherical_gaussian",
-    "shared_gaussian",
-    "free_gaussian",
-    "full_gaussian",
-    "known_gaussian",
-    "bernoulli",
-    "categorical",
-    "poisson",
-    "multinomial",
-)
 STARTS = ("prior", "single", "singletons", "kmeans", "ward")
 FORMATS = ("csv", "tsv", "parquet", "npy", "npz", "mtx")
 
@@ -184,9 +172,9 @@ FIT_OPTIONS = (
         "likelihood",
         "likelihood",
         _MODEL,
-        f"what a component looks like: {', '.join(LIKELIHOODS)}",
+        f"what a component looks like: {', '.join(NAMES)}",
         "auto",
-        LIKELIHOODS,
+        NAMES,
         metavar="NAME",
     ),
     FitOption(

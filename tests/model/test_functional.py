@@ -40,7 +40,9 @@ def swept(state, X, seed=0, sampler="gibbs", likelihood="gaussian"):
 
 
 def assert_same_state(one, other):
-    for name in State._fields:
+    names = ("paths", "components", "parents", "theta", "shared", "log_weights", "hyper")
+    assert {*names, "params"} - {"log_weights", "hyper"} == set(State._fields)
+    for name in names:
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
 
 
@@ -70,6 +72,7 @@ def test_signatures():
         ("rng", "keyword", NO),
         ("n_features", "keyword", 1),
         ("n_components", "keyword", None),
+        ("transition", "keyword", "hdp"),
     ]
     assert signature(bhmc.sample_data) == [
         ("state", "plain", NO),
@@ -83,6 +86,7 @@ def test_signatures():
         ("likelihood", "keyword", NO),
         ("sampler", "keyword", NO),
         ("rng", "keyword", NO),
+        ("transition", "keyword", "hdp"),
     ]
     assert signature(bhmc.log_joint) == [
         ("state", "plain", NO),
@@ -192,7 +196,7 @@ def test_smallest_cases():
 
 
 def arrays_of(state):
-    return [field for field in state if isinstance(field, np.ndarray) and field.size]
+    return [x for x in (*state, *state.params) if isinstance(x, np.ndarray) and x.size]
 
 
 @every_form

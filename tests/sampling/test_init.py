@@ -355,4 +355,4 @@ def test_two_groups_in_one_wide_component():
         chain = chain_of(state, family, "gibbs", rng, learning=hyper)
         for _ in range(100):
             chain.sweep()
-        assert homogeneity_score(label, chain.components) > 0.9
+        assert homogeneity_score(label, chain.partition().component) > 0.9

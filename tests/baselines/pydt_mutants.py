@@ -1,17 +1,28 @@
 """Deliberately wrong kernels of the diffusion tree: source with lines replaced, run uncompiled."""
 
-import re
-from pathlib import Path
+from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
 
-import numpy as np
+from tests.mutants import mutants
+from tests.mutants.mutants import Edits
 
-from bhmc._compiled.random_source import PLAIN
-from bhmc.baselines.pydt import kernels as _pydt_kernels
-from tests.mutants.mutants import Edits, edited
-
-_DECORATORS = re.compile(r"^from bhmc\._compiled\.\w+ import (.+)$", re.MULTILINE)
+# The files of the kernels, in an order in which each takes names only from those before it.
+_FILES = tuple(
+    import_module(f"bhmc.baselines.pydt.kernels.{name}")
+    for name in (
+        "clocks",
+        "tree_density",
+        "messages",
+        "cut_and_graft",
+        "fit",
+        "prior_weights",
+        "pieces",
+        "slice_places",
+        "prior_places",
+        "node_times",
+    )
+)
 # The search for the best place may be short: any place leaves the sampler exact.
 _QUICK = (("_BISECTIONS = 10", "_BISECTIONS = 3"),)
 
@@ -28,23 +39,14 @@ class Mutant(NamedTuple):
 
 
 def build(edits: Edits) -> ModuleType:
-    """A module like `_pydt_kernels` with `edits` made, in plain Python."""
-    source = Path(_pydt_kernels.__file__).read_text(encoding="utf-8")
-    names = ", ".join(_DECORATORS.findall(source))
-    source = edited(_DECORATORS.sub("", source), (*edits, *_QUICK))
-    module = ModuleType("mutated_pydt_kernels")
-    for name in names.split(", "):
-        setattr(module, name, lambda function: function)
-    module.compiled = np.errstate(all="ignore")
-    exec(compile(source, "mutated_pydt_kernels.py", "exec"), module.__dict__)
-    module.__dict__.update(PLAIN)
-    return module
+    """The kernels in plain Python with `edits` made."""
+    return mutants.build((*edits, *_QUICK), _FILES)
 
 
 _H = "ws.H[i] = ws.H[i - 1] + math.exp(ws.log_gamma_less[i] - math.lgamma(i + 1.0 + theta))"
 _JOIN = "new = ws.rates[THETA] + ws.rates[ALPHA] * ws.n_kids[b]"
 _CROWD = "return ws.log_gamma_more[m] - ws.log_gamma_more[m + ws.size[r]]"
-_OWN_MOTION = " + ws.up_var[r] + sigma2 * (x - ws.rest[r]), _LEAST"
+_OWN_MOTION = " + ws.up_var[r] + sigma2 * (x - ws.rest[r]), LEAST"
 CORRECTION = "    total = own_edge(ws, r, s)\n"
 
 QUICK = [
@@ -68,7 +70,7 @@ QUICK = [
     Mutant(
         "no motion on the subtree's own edge",
         *("strong", "move", "slice", 200),
-        ((_OWN_MOTION, " + ws.up_var[r], _LEAST"),),
+        ((_OWN_MOTION, " + ws.up_var[r], LEAST"),),
     ),
 ]
 SLOW = [

@@ -7,9 +7,9 @@ from sklearn.datasets import load_digits
 
 from bhmc.baselines import Perch
 from bhmc.baselines.perch.estimator import empty_nodes, with_room
-from bhmc.baselines.perch.kernels import BY_BOXES, BY_MEAN, DATA, EXACT, NONE, ROOT
-from bhmc.baselines.perch.reference import SlowPerch
+from bhmc.baselines.perch.state import BY_BOXES, BY_MEAN, DATA, EXACT, NONE, ROOT
 from tests.baselines import perch_tools as tools
+from tests.baselines.perch_reference import SlowPerch
 from tests.tree.trees import check_tree
 
 MASKINGS = ("mean", "boxes", "exact", "none")

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from bhmc.baselines.pydt import density, kernels, reference
+from bhmc.baselines.pydt import density, kernels
 from bhmc.baselines.pydt.chain import DiffusionChain
 from bhmc.baselines.pydt.simulate import simulate_data, simulate_tree
 from bhmc.baselines.pydt.state import Rates, make_work, put_tree, tree_of
+from tests.baselines import pydt_reference as reference
 from tests.baselines.pydt_laws import PRIORS
 
 CASES = {

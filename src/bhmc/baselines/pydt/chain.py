@@ -49,7 +49,7 @@ class DiffusionChain:
         engine: Any = kernels,
     ):
         self._engine, self._priors, self._rng = engine, priors, rng
-        self._source = engine.source_of(rng)
+        self._source = engine.random_source(rng)
         self._moves = {"slice": engine.slice_moves, "mh": engine.mh_moves}[sampler]
         self._work = make_work(X, rates)
         engine.tabulate(self._work)

@@ -23,6 +23,9 @@ ACC, SUFFIX = range(2)
 # c or a large theta would bring nodes whose times no number can tell apart.
 LATEST = 700.0
 
+# A slice that has shrunk to this share of the whole has shrunk to the present place.
+SHRUNK = 1e-15
+
 # Pieces of an edge that may hold the attachment of a subtree, see the kernels.
 CELLS = 5
 

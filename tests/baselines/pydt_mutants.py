@@ -32,7 +32,7 @@ class Mutant(NamedTuple):
 
     name: str
     setting: str
-    step: str
+    stage: str
     sampler: str
     n_draws: int
     edits: Edits
@@ -50,11 +50,13 @@ _OWN_MOTION = " + ws.up_var[r] + sigma2 * (x - ws.rest[r]), LEAST"
 CORRECTION = "    total = own_edge(ws, r, s)\n"
 
 QUICK = [
-    Mutant("H without theta", "pydt", "times", "slice", 700, ((_H, _H.replace(" + theta", "")),)),
-    Mutant("no Jacobian of times", "pydt", "times", "slice", 300, ((") + s\n", ")\n"),)),
+    Mutant(
+        "H without theta", "pydt", "redraw_times", "slice", 700, ((_H, _H.replace(" + theta", "")),)
+    ),
+    Mutant("no Jacobian of times", "pydt", "redraw_times", "slice", 300, ((") + s\n", ")\n"),)),
     Mutant(
         "a subtree attached as if it were one particle, accepted by the likelihood alone",
-        *("weak ddt", "move", "mh", 600),
+        *("weak ddt", "move_subtrees", "mh", 600),
         (
             (CORRECTION, "    return 0.0\n" + CORRECTION),
             ("m, n = ws.size[b], ws.size[r]\n    weight", "m, n = ws.size[b], 1\n    weight"),
@@ -64,34 +66,34 @@ QUICK = [
     ),
     Mutant(
         "no likelihood",
-        *("strong", "move", "mh", 500),
+        *("strong", "move_subtrees", "mh", 500),
         (("gain = fit_at(ws, r, new_b, new_s) - fit_at(ws, r, b, s)", "gain = 0.0"),),
     ),
     Mutant(
         "no motion on the subtree's own edge",
-        *("strong", "move", "slice", 200),
+        *("strong", "move_subtrees", "slice", 200),
         ((_OWN_MOTION, " + ws.up_var[r], LEAST"),),
     ),
 ]
 SLOW = [
     Mutant(
         "no prior of the subtree's own edge",
-        *("weak ddt", "move", "slice", 1000),
+        *("weak ddt", "move_subtrees", "slice", 1000),
         (("    if ws.size[r] == 1:\n        return 0.0\n", "    return 0.0\n"),),
     ),
     Mutant(
         "one branch too few",
-        *("weak", "move", "slice", 1000),
+        *("weak", "move_subtrees", "slice", 1000),
         ((_JOIN, _JOIN + " - ws.rates[ALPHA]"),),
     ),
     Mutant(
         "a crowd of one",
-        *("weak ddt", "move", "slice", 600),
+        *("weak ddt", "move_subtrees", "slice", 600),
         ((_CROWD, _CROWD.replace("ws.size[r]", "1")),),
     ),
     Mutant(
         "no level, and an edge is one piece",
-        *("ddt", "move", "slice", 3000),
+        *("ddt", "move_subtrees", "slice", 3000),
         (
             ("if surplus(ws, i, r, new) >= level:", "if True:"),
             ("_HOPELESS = 15.0", "_HOPELESS = -1e300"),

@@ -15,7 +15,15 @@ from bhmc.posterior.recorder import Recorder
 from bhmc.posterior.retention import Plan
 
 # Settings that may change from one fit to the next that goes on from it.
-_FREE = {"n_draws", "n_chains", "n_jobs", "progress", "checkpoint"}
+_FREE = {
+    "n_draws",
+    "n_chains",
+    "n_jobs",
+    "n_clusters",
+    "max_seconds",
+    "progress",
+    "checkpoint",
+}
 
 
 class Checkpoint(NamedTuple):

@@ -104,9 +104,10 @@ class Recorder:
             self.pairs = watched_pairs(len(partition.component))
         self.rows.append(_numbers(sampler, partition, log_likelihood, self.pairs))
         self._keep(sampler, partition, draw)
-        if self.plan.best and (self.best is None or log_likelihood > self.best_log_likelihood):
+        value = getattr(self.rows[-1], self.plan.best_by)
+        if self.plan.best and (self.best is None or value > self.best_log_likelihood):
             self.best = None  # never two of them: for many rows a state is large
-            self.best, self.best_log_likelihood = sampler.state(), log_likelihood
+            self.best, self.best_log_likelihood = sampler.state(), value
 
     def first(self, n_draws: int) -> Recorder:
         """What was kept of the first `n_draws` draws; this same recorder where that is all."""

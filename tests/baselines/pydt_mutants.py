@@ -38,9 +38,9 @@ class Mutant(NamedTuple):
     edits: Edits
 
 
-def build(edits: Edits) -> ModuleType:
-    """The kernels in plain Python with `edits` made."""
-    return mutants.build((*edits, *_QUICK), _FILES)
+def build(edits: Edits, quick: Edits = _QUICK) -> ModuleType:
+    """The kernels in plain Python with `edits` made; without `quick`, with no others."""
+    return mutants.build((*edits, *quick), _FILES)
 
 
 _H = "ws.H[i] = ws.H[i - 1] + math.exp(ws.log_gamma_less[i] - math.lgamma(i + 1.0 + theta))"

@@ -1,4 +1,7 @@
-"""The alarm rings: wrong kernels of the diffusion tree fail the test that the true ones pass."""
+"""The alarm rings: wrong kernels of the diffusion tree fail the test that the true ones pass.
+
+That uncompiled kernels without edits are the true ones is seen in `test_pydt_twin`.
+"""
 
 import numpy as np
 import pytest
@@ -19,11 +22,6 @@ def test_mutant_is_rejected(mutant):
 @pytest.mark.parametrize("mutant", SLOW, ids=lambda mutant: mutant.name)
 def test_slow_mutant_is_rejected(mutant):
     assert _largest(mutant) > Z_LIMIT
-
-
-@pytest.mark.parametrize("sampler", ["slice", "mh"])
-def test_uncompiled_kernels_without_edits_are_accepted(sampler):
-    assert _largest(Mutant("none", "strong", "move_subtrees", sampler, 100, ())) < Z_LIMIT
 
 
 def test_rates_without_their_jacobian_are_rejected():

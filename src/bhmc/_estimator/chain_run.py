@@ -136,53 +136,77 @@ def run_chain(
     end = time.monotonic() + task.max_seconds
     before = saved.read() if saved is not None else None
     if before is None:
-        rng, recorder, made = np.random.default_rng(seed), Recorder(task.plan), 0
-    else:
-        rng, recorder, made = before.rng, before.recorder, before.made
+        before = Checkpoint(None, np.random.default_rng(seed), Recorder(task.plan), 0)
     if interrupts.asked.is_set():
-        return Ended(recorder, made)
-
-    def stop() -> bool:
-        return interrupts.asked.is_set() or time.monotonic() >= end
-
+        return Ended(before.recorder, before.made)
     with one_blas_thread():
-        chain = task.make_chain(rng, None if before is None else before.captured, stop)
-        last = time.monotonic()
+        return _Run(task, before, _Watch(interrupts, end, number, listeners), saved).to_the_end()
 
-        def save() -> None:
-            nonlocal last
-            if saved is not None:
-                saved.write(Checkpoint(chain.capture(), rng, recorder, made))
-            last = time.monotonic()
 
-        def on_sweep(chain: Sampler, made_now: int) -> bool:
-            nonlocal made
-            made = made_now
-            answers = [listener(number, chain, made) for listener in listeners]
-            stopped = stop() or any(answers)
-            if stopped or made == task.n_sweeps or time.monotonic() - last > _BETWEEN_CHECKPOINTS:
-                save()
-            return stopped
+class _Watch(NamedTuple):
+    """Who may ask a chain to stop."""
 
+    interrupts: Interrupts
+    end: float
+    number: int
+    listeners: list[Listener]
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() >= self.end
+
+    def stop(self) -> bool:
+        return self.interrupts.asked.is_set() or self.is_over
+
+    def stop_after(self, chain: Sampler, made: int) -> bool:
+        answers = [listener(self.number, chain, made) for listener in self.listeners]
+        return self.stop() or any(answers)
+
+
+class _Run:
+    """One chain on its way."""
+
+    def __init__(self, task: Task, before: Checkpoint, watch: _Watch, saved: SavedChain | None):
+        self._task, self._watch, self._saved = task, watch, saved
+        self._rng, self._recorder, self._made = before.rng, before.recorder, before.made
+        self._chain = task.make_chain(before.rng, before.captured, watch.stop)
+        self._last_saved = time.monotonic()
+
+    def to_the_end(self) -> Ended:
+        task, recorder = self._task, self._recorder
         try:
             run(
-                chain,
+                self._chain,
                 n_warmup=task.n_warmup,
                 n_draws=task.n_draws,
                 thin=task.thin,
                 on_draw=recorder.on_draw,
                 on_warmup=recorder.on_warmup if task.as_paper else None,
-                on_sweep=on_sweep,
-                done=made,
+                on_sweep=self._on_sweep,
+                done=self._made,
             )
         except Stopped:
-            save()
-        out_of_time = made < task.n_sweeps and time.monotonic() >= end
+            self._save()
+        out_of_time = self._made < task.n_sweeps and self._watch.is_over
         if out_of_time and not recorder.rows:
-            recorder.on_draw(chain)
-        result = None if task.result is None else task.result(chain)
-    kept = recorder.first(min(task.n_draws, len(recorder.rows)))
-    return Ended(kept, made, out_of_time and not interrupts.asked.is_set(), result)
+            recorder.on_draw(self._chain)
+        result = None if task.result is None else task.result(self._chain)
+        kept = recorder.first(min(task.n_draws, len(recorder.rows)))
+        return Ended(kept, self._made, out_of_time, result)
+
+    def _on_sweep(self, chain: Sampler, made: int) -> bool:
+        self._made = made
+        stopped = self._watch.stop_after(chain, made)
+        due = time.monotonic() - self._last_saved > _BETWEEN_CHECKPOINTS
+        if stopped or due or made == self._task.n_sweeps:
+            self._save()
+        return stopped
+
+    def _save(self) -> None:
+        if self._saved is not None:
+            now = Checkpoint(self._chain.capture(), self._rng, self._recorder, self._made)
+            self._saved.write(now)
+        self._last_saved = time.monotonic()
 
 
 def common_draws(recorders: list[Recorder]) -> list[Recorder]:

@@ -29,8 +29,8 @@ _FREE = {
 class Checkpoint(NamedTuple):
     """A chain between two sweeps."""
 
-    captured: dict[str, Any] | State
-    """What `Sampler.capture` returned; in files of format 1 a state."""
+    captured: dict[str, Any] | State | None
+    """What `Sampler.capture` returned; in files of format 1 a state; None before the start."""
     rng: np.random.Generator
     recorder: Recorder
     made: int

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +89,7 @@ class DiffusionChain:
         Asked now and then within a sweep; where it says True the sweep raises `Stopped`.
     """
 
-    stages = ("move_subtrees", "redraw_times", "redraw_rates")
+    stages: ClassVar[tuple[str, ...]] = ("move_subtrees", "redraw_times", "redraw_rates")
     """Methods that each leave the posterior alone."""
 
     def __init__(

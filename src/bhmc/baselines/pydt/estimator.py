@@ -173,7 +173,7 @@ class PYDT(TreeEstimator):
         self.draws_: Draws = collect(recorders)
         self.traces_ = {name: trace.flatten() for name, trace in self.draws_.learned.items()}
         self.log_joint_ = _log_joint(self.draws_, self.traces_, priors)
-        best: Any = best_state(recorders)
+        best = best_state(recorders)
         self.hyper_: dict[str, float] = best["rates"]
         return _as_tree(DiffusionTree(best["parents"], best["clocks"]), len(X))
 

@@ -18,6 +18,7 @@ from bhmc.baselines.pydt.density import children_of
 from bhmc.baselines.pydt.state import DiffusionTree, Rates
 from bhmc.plotting import trace_data
 from bhmc.posterior.draws import Draws
+from bhmc.priors import Gamma, InverseGamma
 from tests.baselines.pydt_laws import PRIORS
 
 N_WARMUP, N_DRAWS = 3, 5
@@ -135,6 +136,26 @@ def test_chains(X):
     assert two.n_moves_ == 2 * one.n_moves_
     with pytest.raises(ValueError, match="n_chains must be at least 1"):
         model(n_chains=0).fit(X)
+
+
+def test_the_tree_is_the_draw_of_the_highest_log_joint(X):
+    """The priors of the rates have their say: here the most likely draw is another."""
+    fitted = model(c=Gamma(200, 1000), sigma2=InverseGamma(50, 5)).fit(X)
+    best = int(fitted.log_joint_.argmax())
+    assert best != int(fitted.draws_.log_likelihood.argmax())
+    assert fitted.hyper_ == {name: trace[best] for name, trace in fitted.traces_.items()}
+
+
+def test_the_first_chain_has_the_seed_itself(X):
+    """As it had when there was one chain only."""
+    settings = {"alpha": 0.1, "theta": 0.2, "c": 1.0, "sigma2": 4.0, "noise": 0.1}
+    fitted = model(n_chains=2, **settings).fit(X)
+    data, rng = X - X.mean(axis=0), np.random.default_rng(0)
+    chain = DiffusionChain(data, Rates(**settings), RatePriors(), "slice", rng)
+    chain.start()
+    for _ in range(N_WARMUP + 1):
+        chain.sweep()
+    assert fitted.draws_.log_joint[0, 0] == chain.log_joint()
 
 
 def test_chains_may_go_to_other_processes(X):

@@ -23,9 +23,9 @@ from benchmarks.timing import cpu_of
 from bhmc import datasets
 from bhmc.baselines import Perch, Ward
 from bhmc.baselines.perch.estimator import MASKING
-from bhmc.baselines.perch.reference import SlowPerch
 from bhmc.metrics import dendrogram_purity
 from bhmc.preprocessing import OptimalThresholdPCA, text_pipeline
+from tests.baselines.perch_reference import SlowPerch
 from tests.baselines.perch_tools import depth, grown, purity
 
 SEEDS = range(20)

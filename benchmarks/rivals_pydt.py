@@ -11,10 +11,11 @@ import numpy as np
 
 from benchmarks.timing import Figure, cpu_of, report
 from bhmc.baselines import PYDT, Ward
-from bhmc.baselines.pydt import kernels, reference
+from bhmc.baselines.pydt import kernels
 from bhmc.baselines.pydt.chain import DiffusionChain, RatePriors
 from bhmc.baselines.pydt.state import Rates
 from bhmc.metrics import dendrogram_purity
+from tests.baselines import pydt_reference as reference
 
 ROWS, DIMENSIONS = 500, 16
 MOVES = 10_000

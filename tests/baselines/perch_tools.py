@@ -1,16 +1,32 @@
 """What tests of PERCH look at: the clades of a tree that grows, and how pure they are."""
 
-from pathlib import Path
+from importlib import import_module
 from types import ModuleType
 
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
 from bhmc.baselines.perch import kernels
-from bhmc.baselines.perch.estimator import MASKING, empty_nodes, tips_of, tree_of
-from bhmc.baselines.perch.kernels import DATA, FREE, NONE, ROOT, TIPS
+from bhmc.baselines.perch.estimator import MASKING, tips_of, tree_of
+from bhmc.baselines.perch.state import DATA, FREE, NONE, ROOT, TIPS, empty_nodes
 from bhmc.metrics import dendrogram_purity
-from tests.mutants.mutants import Edits, edited
+from tests.mutants import mutants
+from tests.mutants.mutants import Edits
+
+# The files of the kernels, in an order in which each takes names only from those before it.
+_FILES = tuple(
+    import_module(f"bhmc.baselines.perch.kernels.{name}")
+    for name in (
+        "distances",
+        "relatives",
+        "search",
+        "masking",
+        "summaries",
+        "rotations",
+        "collapse",
+        "insertion",
+    )
+)
 
 
 def grown(X, masking="mean", balance=False, max_leaves=None, beam=None, steps=None):
@@ -27,15 +43,7 @@ def grown(X, masking="mean", balance=False, max_leaves=None, beam=None, steps=No
 
 def mutant(edits: Edits) -> ModuleType:
     """The kernels with `edits` made, run uncompiled."""
-    source = Path(kernels.__file__).read_text(encoding="utf-8")
-    source = edited(
-        source, (("from bhmc._compiled.decorators import compiled, helper\n", ""), *edits)
-    )
-    module = ModuleType("mutated_perch_kernels")
-    for name in ("compiled", "helper"):
-        setattr(module, name, lambda function: function)
-    exec(compile(source, "mutated_perch_kernels.py", "exec"), module.__dict__)
-    return module
+    return mutants.build(edits, _FILES)
 
 
 def upwards(nodes):

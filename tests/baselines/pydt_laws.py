@@ -100,10 +100,19 @@ def drawn_rates(rng, *, diffusion: bool = False) -> tuple[Rates, RatePriors]:
     return Rates(*(0.0 if prior is None else prior.sample(rng) for prior in priors)), priors
 
 
+N_TURNS = 12
+
+
 def paired_changes(
-    setting: Setting | str, step, n_draws: int, rng, sampler="slice", kind=DiffusionChain, **engine
+    setting: Setting | str,
+    stage: str,
+    n_draws: int,
+    rng,
+    sampler="slice",
+    kind=DiffusionChain,
+    **engine,
 ) -> np.ndarray:
-    """(n_draws, statistics) changes of exact draws by one `step(chain)`.
+    """(n_draws, statistics) changes of exact draws by one stage of a sweep of `N_TURNS` turns.
 
     Setting "learned" and "learned ddt": rates are drawn too.
     """
@@ -116,25 +125,18 @@ def paired_changes(
         else:
             now = setting
         tree, X = exact_draw(now, rng)
-        chain = kind(X, now.rates, priors, sampler, rng, **engine)
+        chain = kind(X, now.rates, priors, sampler, rng, n_turns=N_TURNS, **engine)
         chain.start_from(tree)
-        step(chain)
+        getattr(chain, stage)()
         before = statistics(tree, X, now.rates)
         changes.append(statistics(chain.tree, X, chain.rates) - before)
     return np.array(changes)
 
 
 def paired_z(*arguments, **settings) -> np.ndarray:
-    """z of the mean change of every statistic: 0 in law where the step leaves the posterior."""
+    """z of the mean change of every statistic: 0 in law where the stage leaves the posterior."""
     changes = paired_changes(*arguments, **settings)
     return z_of(changes.mean(axis=0), changes.std(axis=0, ddof=1) / np.sqrt(len(changes)))
-
-
-STEPS = {
-    "move": lambda chain: chain.move(12),
-    "times": lambda chain: chain.redraw_times(),
-    "rates": lambda chain: chain.redraw_rates(),
-}
 
 
 def geweke_z(sampler: str, n_draws: int, rng, *, diffusion: bool) -> np.ndarray:
@@ -148,7 +150,7 @@ def geweke_z(sampler: str, n_draws: int, rng, *, diffusion: bool) -> np.ndarray:
     for _ in range(n_draws):
         chain = DiffusionChain(X, rates, priors, sampler, rng)
         chain.start_from(tree)
-        chain.sweep(5)
+        chain.sweep()
         tree, rates = chain.tree, chain.rates
         X = simulate_data(tree, 5, 2, rates, rng)
         followed.append(statistics(tree, X, rates))

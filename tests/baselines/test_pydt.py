@@ -215,7 +215,7 @@ def test_log_joint_is_the_density_of_tree_and_rates(X, sampler):
     chain = DiffusionChain(data, rates, priors, sampler, np.random.default_rng(0))
     chain.start()
     for _ in range(5):
-        chain.sweep(24)
+        chain.sweep()
     expected = log_tree(chain.tree, chain.rates) + log_likelihood(chain.tree, data, chain.rates)
     expected += sum(p.log_density(x) for p, x in zip(priors, chain.rates, strict=True))
     assert chain.log_joint() == pytest.approx(expected, rel=1e-9)
@@ -296,12 +296,11 @@ def _simulated(seed: int):
 @cache
 def _best_draw(seed: int):
     truth, X, rates, rng = _simulated(seed)
-    n = len(X)
     chain = DiffusionChain(X, rates, RatePriors(), "slice", rng)
     chain.start()
     draws = []
     for _ in range(20):
-        chain.sweep(n)
+        chain.sweep()
         draws.append((chain.log_joint(), chain.tree))
 
     def score(tree):

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from bhmc.baselines.pydt import density, kernels, reference
+from bhmc.baselines.pydt import density, kernels
 from bhmc.baselines.pydt.chain import DiffusionChain
 from bhmc.baselines.pydt.simulate import simulate_data, simulate_tree
 from bhmc.baselines.pydt.state import Rates, make_work, put_tree, tree_of
+from tests.baselines import pydt_reference as reference
 from tests.baselines.pydt_laws import PRIORS
+from tests.baselines.pydt_mutants import build
 
 CASES = {
     "pydt": (8, 2, Rates(0.3, 0.5, 1.2, 1.5, 0.1)),
@@ -19,13 +21,24 @@ CASES = {
 @pytest.mark.parametrize("sampler", ["slice", "mh"])
 @pytest.mark.parametrize("name", CASES)
 def test_chain_equals_its_slow_twin(name, sampler):
+    assert_same_chain(name, sampler, reference)
+
+
+@pytest.mark.parametrize("sampler", ["slice", "mh"])
+def test_uncompiled_kernels_are_the_compiled_ones(sampler):
+    """So it is the edit that a mutant is told by."""
+    assert_same_chain("pydt", sampler, build((), quick=()))
+
+
+def assert_same_chain(name, sampler, engine):
+    """Step by step, from the same random numbers."""
     n, d, rates = CASES[name]
     rng = np.random.default_rng(1)
     X = simulate_data(simulate_tree(n, rates, rng), n, d, rates, rng)
     priors = PRIORS if rates.alpha else PRIORS._replace(alpha=None, theta=None)
     fast, slow = (
         DiffusionChain(X, rates, priors, sampler, np.random.default_rng(2), engine)
-        for engine in (kernels, reference)
+        for engine in (kernels, engine)
     )
     for step in ("start", *["move"] * 12, "redraw_times", "redraw_rates", *["move"] * 12):
         for chain in (fast, slow):

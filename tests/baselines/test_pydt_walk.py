@@ -7,8 +7,8 @@ of several leaves that is cut off, the prior of every place over its density und
 import numpy as np
 import pytest
 
-from bhmc.baselines.pydt import reference
 from bhmc.baselines.pydt.state import NONE, Work, make_work, put_tree
+from tests.baselines import pydt_reference as reference
 from tests.baselines.pydt_laws import SETTINGS, exact_draw
 from tests.baselines.pydt_mutants import CORRECTION, build
 from tests.exact.alarm import Z_LIMIT, rng_for, z_of
@@ -56,7 +56,7 @@ def largest_error(setting, engine) -> float:
             s = low + 0.9 * rng.random() * (high - low)
             place = reference.Place(b, s)
             prior = sketch.worth(r, place)[0]  # the density of the whole tree, by the formula
-            exact = prior - reference._log_walk(sketch, r, place)
+            exact = prior - reference.log_walk(sketch, r, place)
             errors.append(engine.log_correction(work, r, b, s) - exact)
         n_pairs += len(errors) - 1
         largest = max(largest, float(np.ptp(errors)))
@@ -84,7 +84,7 @@ def test_the_walk_ends_where_its_density_says(setting):
     chances = {}
     for b, low, high in edges_and_nodes(sketch, r):
         clocks = [low] if low == high else low + 0.5 * (high - low) * (1 + points)
-        logs = [reference._log_walk(sketch, r, reference.Place(b, s)) for s in clocks]
+        logs = [reference.log_walk(sketch, r, reference.Place(b, s)) for s in clocks]
         area = [1.0] if low == high else 0.5 * (high - low) * weights
         chances[b, low == high] = float(np.exp(logs) @ area)
     chances[NONE, False] = 1 - sum(chances.values())

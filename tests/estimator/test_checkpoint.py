@@ -74,7 +74,7 @@ def stop_after(monkeypatch, sweeps):
 
         return run_chain(task, seed, number, interrupts, [*listeners, listener], saved)
 
-    monkeypatch.setattr("bhmc._estimator.bhmc.run_chain", stopping)
+    monkeypatch.setattr(chain_run, "run_chain", stopping)
 
 
 def test_a_stopped_fit_keeps_its_draws_and_goes_on(tmp_path, monkeypatch):

@@ -18,7 +18,7 @@ from bhmc._compiled import distributions, random_source
 Edits = tuple[tuple[str, str], ...]
 
 # The files of the kernels, in an order in which each takes names only from those before it.
-SOURCES = [
+SOURCES = (
     random_source,
     distributions,
     *(
@@ -35,11 +35,11 @@ SOURCES = [
             "weights",
         )
     ),
-]
+)
 
 # Imports of one kernel file from another: all stand in one module here.
 _INNER = re.compile(
-    r"^from bhmc\.(?:_compiled|model\.hdp\.kernels)[\w.]* import (?:\([^)]*\)|[^\n(]+)\n", re.M
+    r"^from bhmc\.(?:_compiled|[\w.]+\.kernels)[\w.]* import (?:\([^)]*\)|[^\n(]+)\n", re.M
 )
 
 
@@ -61,21 +61,23 @@ def find(name: str) -> Mutant:
 
 
 @cache
-def plain_source() -> str:
+def plain_source(files: tuple[ModuleType, ...] = SOURCES) -> str:
     """The source of all kernels as one module, without imports of each other."""
-    parts = [Path(str(module.__file__)).read_text(encoding="utf-8") for module in SOURCES]
+    parts = [Path(str(module.__file__)).read_text(encoding="utf-8") for module in files]
     return "\n".join(_INNER.sub("", part) for part in parts)
 
 
-def build(edits: Edits) -> ModuleType:
+def build(edits: Edits, files: tuple[ModuleType, ...] = SOURCES) -> ModuleType:
     """The kernels in plain Python with `edits` made; each must fit exactly one place."""
     module = ModuleType("mutated_kernels")
     for name in ("helper", "merged", "summing"):
         setattr(module, name, lambda function: function)
     module.compiled = np.errstate(all="ignore")  # a decorator: compiled code does not warn either
-    exec(compile(edited(plain_source(), edits), "mutated_kernels.py", "exec"), module.__dict__)
+    source = edited(plain_source(files), edits)
+    exec(compile(source, "mutated_kernels.py", "exec"), module.__dict__)
     module.__dict__.update(random_source.PLAIN)  # what the source has in machine code
-    module.power_of_two = module.plain_power_of_two
+    if hasattr(module, "plain_power_of_two"):
+        module.power_of_two = module.plain_power_of_two
     return module
 
 

@@ -131,4 +131,4 @@ def test_a_recorder_resumes_from_its_contents(recorders, draws):
         np.testing.assert_array_equal(values, draws.numbers()[name])
     np.testing.assert_array_equal(collect_warmup(again).rate, draws.rate)
     assert isinstance(again[0].best, Partition)
-    assert again[0].best_log_likelihood == recorders[0].best_log_likelihood
+    assert again[0].best_value == recorders[0].best_value

@@ -8,21 +8,14 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bhmc._compiled.blas_threads import one_blas_thread
-from bhmc._estimator.chain_run import Task, common_draws, run_chain
-from bhmc._estimator.checkpoint import SavedChain, check_checkpoint, describe_fit
+from bhmc._estimator.chain_run import Task, common_draws, run_chains, transition_chain
+from bhmc._estimator.checkpoint import check_checkpoint
 from bhmc._estimator.prediction import Prediction
 from bhmc._estimator.profiles import profiles
-from bhmc._estimator.progress import (
-    CallbackSupport,
-    Interrupts,
-    Listener,
-    listening,
-    with_callbacks,
-)
+from bhmc._estimator.progress import CallbackSupport, Listener, with_callbacks
 from bhmc._io.archive import load_model, save_model
 from bhmc._validation.data import row_names
 from bhmc._validation.errors import naming_columns
@@ -320,15 +313,18 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
     def _task(self, family: ConjugateFamily, transition: Transition, init) -> Task:
         """What the chains are to do."""
         return Task(
-            family=family,
-            transition=transition,
-            n_levels=self.n_levels,
-            sampler=self.sampler,
-            init=init,
+            make_chain=partial(
+                transition_chain,
+                family=family,
+                transition=transition,
+                n_levels=self.n_levels,
+                sampler=self.sampler,
+                init=init,
+                precision=self.precision,
+            ),
             n_warmup=self.n_warmup,
             n_draws=self.n_draws,
             thin=self.thin,
-            precision=self.precision,
             as_paper=self.hyper == "paper",
             plan=plan(
                 self.keep,
@@ -339,25 +335,12 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
             ),
         )
 
-    def _run_chains(self, task: Task, data, others: Sequence[Listener]) -> list[Recorder]:
-        """All chains, one after another or at the same time."""
+    def _run_chains(self, task: Task, data, listeners: Sequence[Listener]) -> list[Recorder]:
+        """What all chains have kept."""
         seeds = seed_sequence(self.random_state).spawn(self.n_chains)
-        saved: list[SavedChain | None] = [None] * self.n_chains
-        if self.checkpoint is not None:
-            fit = describe_fit(self.get_params(), data)
-            chains = range(self.n_chains)
-            saved = [SavedChain(self.checkpoint, number, fit, task.plan) for number in chains]
-        memory = memory_sentence(self.keep, task.family.n_rows, self.n_draws, self.n_chains)
-        with (
-            Interrupts() as interrupts,
-            listening(self, task.n_sweeps, memory, others) as listeners,
-        ):
-            return list(
-                Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                    delayed(run_chain)(task, seed, number, interrupts, listeners, saved[number])
-                    for number, seed in enumerate(seeds)
-                )
-            )
+        memory = memory_sentence(self.keep, data.shape[0], self.n_draws, self.n_chains)
+        ended = run_chains(self, task, seeds, data, memory, listeners)
+        return [one.recorder for one in ended]
 
     def _estimate(self, recorders: list[Recorder], X, columns: Columns, names) -> Tree:
         """The point estimate as a tree that knows its support and what its components look like."""

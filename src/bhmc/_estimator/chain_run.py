@@ -1,16 +1,18 @@
-"""One chain from start to end: where it begins, who listens, what is saved, where it goes on."""
+"""Chains from start to end: where they begin, who listens, what is saved, where they resume."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils.parallel import Parallel, delayed
 
 from bhmc._compiled.blas_threads import one_blas_thread
-from bhmc._estimator.checkpoint import Checkpoint, SavedChain
-from bhmc._estimator.progress import Interrupts, Listener
-from bhmc._sampling.run import run
+from bhmc._estimator.checkpoint import Checkpoint, SavedChain, describe_fit
+from bhmc._estimator.progress import Interrupts, Listener, listening
+from bhmc._sampling.run import Stopped, run
 from bhmc._sampling.start import start_state
 from bhmc.likelihoods import ConjugateFamily
 from bhmc.model.protocol import Sampler, Transition
@@ -22,26 +24,88 @@ from bhmc.rows.local import LocalRows
 # Seconds from one checkpoint to the next.
 _BETWEEN_CHECKPOINTS = 30.0
 
+Stop = Callable[[], bool]
+"""Says whether a chain is asked to stop."""
+
 
 class Task(NamedTuple):
     """What all chains of a fit have in common."""
 
-    family: ConjugateFamily
-    transition: Transition
-    n_levels: int
-    sampler: str
-    init: Any
+    make_chain: Callable[[np.random.Generator, Any, Stop], Sampler]
+    """Makes a chain from a generator, from what `Sampler.capture` returned (None: from its start)
+    and from a function that says whether to stop. A chain of long sweeps asks that function within
+    a sweep, and raises `Stopped`."""
     n_warmup: int
+    """Sweeps before the first draw."""
     n_draws: int
-    thin: int
-    precision: str
-    as_paper: bool
+    """Draws of a chain."""
     plan: Plan
+    """What is kept of a chain."""
+    thin: int = 1
+    """Sweeps from one draw to the next."""
+    as_paper: bool = False
+    """Whether nothing is learned after the warm-up, whose numbers are kept."""
+    max_seconds: float = np.inf
+    """Seconds after which a chain stops. A chain without a draw then keeps its current state."""
+    result: Callable[[Any], Any] | None = None
+    """What else is wanted of a chain that has ended."""
 
     @property
     def n_sweeps(self) -> int:
         """Sweeps of a whole chain."""
         return self.n_warmup + self.n_draws * self.thin
+
+
+class Ended(NamedTuple):
+    """A chain that has made its sweeps or was stopped."""
+
+    recorder: Recorder
+    """What was kept."""
+    made: int
+    """Whole sweeps made."""
+    out_of_time: bool = False
+    """Whether the time limit stopped the chain."""
+    result: Any = None
+    """What `Task.result` returned; None where the chain never began."""
+
+
+def run_chains(
+    estimator: Any,
+    task: Task,
+    seeds: Sequence[np.random.SeedSequence],
+    X: Any,
+    first_line: str,
+    others: Sequence[Listener] = (),
+) -> list[Ended]:
+    """All chains of a fit, one after another or at the same time.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its `n_chains`, `n_jobs`, `checkpoint` and `progress` say how chains run.
+    task : Task
+        What every chain does.
+    seeds : sequence of SeedSequence
+        One for each chain.
+    X : array or sparse matrix
+        The data, which a checkpoint must belong to.
+    first_line : str
+        What a progress bar says first.
+    others : sequence of Listener
+        Hear of every sweep beside the bar and the callbacks.
+    """
+    saved: list[SavedChain | None] = [None] * len(seeds)
+    if estimator.checkpoint is not None:
+        fit, numbers = describe_fit(estimator.get_params(), X), range(len(seeds))
+        saved = [SavedChain(estimator.checkpoint, number, fit, task.plan) for number in numbers]
+    heard = listening(estimator, task.n_sweeps, first_line, others)
+    with Interrupts() as interrupts, heard as listeners:
+        return list(
+            Parallel(n_jobs=estimator.n_jobs, prefer="threads")(
+                delayed(run_chain)(task, seed, number, interrupts, listeners, saved[number])
+                for number, seed in enumerate(seeds)
+            )
+        )
 
 
 def run_chain(
@@ -51,49 +115,109 @@ def run_chain(
     interrupts: Interrupts,
     listeners: list[Listener],
     saved: SavedChain | None = None,
-) -> Recorder:
-    """Run one chain to its end, or until somebody asks it to stop; what it has kept so far.
+) -> Ended:
+    """Run one chain to its end, or until somebody asks it to stop.
 
-    With `saved` it goes on from the file, if there is one, and leaves one now and then.
+    Parameters
+    ----------
+    task : Task
+        What the chain does.
+    seed : SeedSequence
+        Where its randomness comes from.
+    number : int
+        The number of the chain, for the listeners.
+    interrupts : Interrupts
+        Say whether Ctrl-C was pressed.
+    listeners : list of Listener
+        Hear of every sweep; each may ask the chain to stop.
+    saved : SavedChain, optional
+        The chain resumes from this file, if it exists, and is saved there now and then.
     """
+    end = time.monotonic() + task.max_seconds
     before = saved.read() if saved is not None else None
     if before is None:
-        rng, recorder, made = np.random.default_rng(seed), Recorder(task.plan), 0
-    else:
-        rng, recorder, made = before.rng, before.recorder, before.made
+        before = Checkpoint(None, np.random.default_rng(seed), Recorder(task.plan), 0)
     if interrupts.asked.is_set():
-        return recorder
+        return Ended(before.recorder, before.made)
     with one_blas_thread():
-        chain = _chain(task, rng, before)
-        last = time.monotonic()
+        return _Run(task, before, _Watch(interrupts, end, number, listeners), saved).to_the_end()
 
-        def on_sweep(chain: Sampler, made: int) -> bool:
-            nonlocal last
-            answers = [listener(number, chain, made) for listener in listeners]
-            stop = interrupts.asked.is_set() or any(answers)
-            due = stop or made == task.n_sweeps or time.monotonic() - last > _BETWEEN_CHECKPOINTS
-            if saved is not None and due:
-                saved.write(Checkpoint(chain.capture(), rng, recorder, made))
-                last = time.monotonic()
-            return stop
 
-        run(
-            chain,
-            n_warmup=task.n_warmup,
-            n_draws=task.n_draws,
-            thin=task.thin,
-            on_draw=recorder.on_draw,
-            on_warmup=recorder.on_warmup if task.as_paper else None,
-            on_sweep=on_sweep,
-            done=made,
-        )
-    return recorder.first(min(task.n_draws, len(recorder.rows)))
+class _Watch(NamedTuple):
+    """Who may ask a chain to stop."""
+
+    interrupts: Interrupts
+    end: float
+    number: int
+    listeners: list[Listener]
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() >= self.end
+
+    def stop(self) -> bool:
+        return self.interrupts.asked.is_set() or self.is_over
+
+    def stop_after(self, chain: Sampler, made: int) -> bool:
+        answers = [listener(self.number, chain, made) for listener in self.listeners]
+        return self.stop() or any(answers)
+
+
+class _Run:
+    """One chain on its way."""
+
+    def __init__(self, task: Task, before: Checkpoint, watch: _Watch, saved: SavedChain | None):
+        self._task, self._watch, self._saved = task, watch, saved
+        self._rng, self._recorder, self._made = before.rng, before.recorder, before.made
+        self._chain = task.make_chain(before.rng, before.captured, watch.stop)
+        self._last_saved = time.monotonic()
+
+    def to_the_end(self) -> Ended:
+        task, recorder = self._task, self._recorder
+        try:
+            run(
+                self._chain,
+                n_warmup=task.n_warmup,
+                n_draws=task.n_draws,
+                thin=task.thin,
+                on_draw=recorder.on_draw,
+                on_warmup=recorder.on_warmup if task.as_paper else None,
+                on_sweep=self._on_sweep,
+                done=self._made,
+            )
+        except Stopped:
+            self._save()
+        out_of_time = self._made < task.n_sweeps and self._watch.is_over
+        if out_of_time and not recorder.rows:
+            recorder.on_draw(self._chain)
+        result = None if task.result is None else task.result(self._chain)
+        kept = recorder.first(min(task.n_draws, len(recorder.rows)))
+        return Ended(kept, self._made, out_of_time, result)
+
+    def _on_sweep(self, chain: Sampler, made: int) -> bool:
+        self._made = made
+        stopped = self._watch.stop_after(chain, made)
+        due = time.monotonic() - self._last_saved > _BETWEEN_CHECKPOINTS
+        if stopped or due or made == self._task.n_sweeps:
+            self._save()
+        return stopped
+
+    def _save(self) -> None:
+        if self._saved is not None:
+            now = Checkpoint(self._chain.capture(), self._rng, self._recorder, self._made)
+            self._saved.write(now)
+        self._last_saved = time.monotonic()
 
 
 def common_draws(recorders: list[Recorder]) -> list[Recorder]:
     """As many chains and draws as make a table: where chains were stopped, some have fewer.
 
     Of the longest m chains, all cut to the shortest of them, the m that keeps most draws.
+
+    Parameters
+    ----------
+    recorders : list of Recorder
+        One for each chain.
     """
     lengths = sorted((len(one.rows) for one in recorders), reverse=True)
     best = max(range(1, len(lengths) + 1), key=lambda m: m * lengths[m - 1])
@@ -103,14 +227,37 @@ def common_draws(recorders: list[Recorder]) -> list[Recorder]:
     return [one.first(length) for one in recorders if len(one.rows) >= length]
 
 
-def _chain(task: Task, rng: np.random.Generator, before: Checkpoint | None) -> Sampler:
-    """The chain at its start, or where a file has it. The start itself is not kept: for many rows
-    it is large.
+def transition_chain(
+    rng: np.random.Generator,
+    captured: Any,
+    stop: Stop,
+    *,
+    family: ConjugateFamily,
+    transition: Transition,
+    n_levels: int,
+    sampler: str,
+    init: Any,
+    precision: str,
+) -> Sampler:
+    """A chain of a transition, as `Task.make_chain` makes it; its sweeps are short.
+
+    The start itself is not kept, because a state of many rows is large.
+
+    Parameters
+    ----------
+    rng, captured, stop
+        As in `Task.make_chain`; a file of format 1 has a `State` for `captured`.
+    family : ConjugateFamily
+        The likelihood bound to the data.
+    transition : Transition
+        The model.
+    n_levels, sampler, init, precision
+        As in `BHMC`.
     """
-    rows = LocalRows(task.family, task.precision)
-    if before is None:
-        state = start_state(task.transition, rows, n_levels=task.n_levels, rng=rng, init=task.init)
-        return task.transition.sampler(state, rows, task.sampler, rng)
-    if isinstance(before.captured, State):  # a file of format 1
-        return task.transition.sampler(before.captured, rows, task.sampler, rng)
-    return task.transition.resume(before.captured, rows, task.sampler, rng)
+    rows = LocalRows(family, precision)
+    if captured is None:
+        state = start_state(transition, rows, n_levels=n_levels, rng=rng, init=init)
+        return transition.sampler(state, rows, sampler, rng)
+    if isinstance(captured, State):
+        return transition.sampler(captured, rows, sampler, rng)
+    return transition.resume(captured, rows, sampler, rng)

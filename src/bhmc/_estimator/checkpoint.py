@@ -15,14 +15,22 @@ from bhmc.posterior.recorder import Recorder
 from bhmc.posterior.retention import Plan
 
 # Settings that may change from one fit to the next that goes on from it.
-_FREE = {"n_draws", "n_chains", "n_jobs", "progress", "checkpoint"}
+_FREE = {
+    "n_draws",
+    "n_chains",
+    "n_jobs",
+    "n_clusters",
+    "max_seconds",
+    "progress",
+    "checkpoint",
+}
 
 
 class Checkpoint(NamedTuple):
     """A chain between two sweeps."""
 
-    captured: dict[str, Any] | State
-    """What `Sampler.capture` returned; in files of format 1 a state."""
+    captured: dict[str, Any] | State | None
+    """What `Sampler.capture` returned; in files of format 1 a state; None before the start."""
     rng: np.random.Generator
     recorder: Recorder
     made: int

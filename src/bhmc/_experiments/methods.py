@@ -119,6 +119,8 @@ def _rival(name: str) -> Callable[[Request], Outcome]:
         estimator.set_params(**{key: value for key, value in given.items() if key in known})
         stopwatch = _Stopwatch(None)
         estimator.fit(request.X)
+        if getattr(estimator, "interrupted_", False):
+            raise KeyboardInterrupt
         stopped = bool(getattr(estimator, "stopped_early_", False))
         return Outcome(estimator.tree_, stopwatch.facts(stopped_early=stopped))
 

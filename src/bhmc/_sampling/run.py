@@ -1,9 +1,16 @@
-"""`run`: a chain from its first sweep to its last draw."""
+"""`run`: a chain from its first sweep to its last draw; `Stopped`: it was asked to stop."""
 
 from collections.abc import Callable
 
 from bhmc.model.protocol import Sampler
 from bhmc.model.state import Info
+
+
+class Stopped(Exception):  # noqa: N818 (it is no error)
+    """A chain was asked to stop in the middle of a sweep.
+
+    The chain resumes the sweep where it is when `sweep` is called again, or after a capture.
+    """
 
 
 def run(

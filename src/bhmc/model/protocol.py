@@ -26,8 +26,8 @@ class Sampler(Protocol):
         """One full sweep in place."""
         ...
 
-    def state(self) -> State:
-        """A copy of the current state."""
+    def state(self) -> Any:
+        """A copy of the current state: a `State`, or what a model without levels has for it."""
         ...
 
     def partition(self) -> Partition:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.model.protocol import Sampler
-from bhmc.model.state import Info, Partition, State
+from bhmc.model.state import Info, Partition
 from bhmc.posterior.draws import Draws, learned_value
 from bhmc.posterior.predictive import mixture_of
 from bhmc.posterior.retention import Plan, Thinned, WholeDraw, small
@@ -71,7 +71,7 @@ class Recorder:
         self.partitions = Thinned(step, limit)
         self.pairs = np.empty((0, 2), dtype=np.int64)
         self.best: Any = None
-        self.best_log_likelihood = -np.inf
+        self.best_value = -np.inf
 
     def on_warmup(self, sampler: Sampler) -> None:
         """Note what the sampler has learned so far.
@@ -104,9 +104,10 @@ class Recorder:
             self.pairs = watched_pairs(len(partition.component))
         self.rows.append(_numbers(sampler, partition, log_likelihood, self.pairs))
         self._keep(sampler, partition, draw)
-        if self.plan.best and (self.best is None or log_likelihood > self.best_log_likelihood):
+        value = getattr(self.rows[-1], self.plan.best_by)
+        if self.plan.best and (self.best is None or value > self.best_value):
             self.best = None  # never two of them: for many rows a state is large
-            self.best, self.best_log_likelihood = sampler.state(), log_likelihood
+            self.best, self.best_value = sampler.state(), value
 
     def first(self, n_draws: int) -> Recorder:
         """What was kept of the first `n_draws` draws; this same recorder where that is all."""
@@ -116,7 +117,7 @@ class Recorder:
         fewer.rows, fewer.pairs = self.rows[:n_draws], self.pairs
         fewer.warmup_learned, fewer.warmup_shared = self.warmup_learned, self.warmup_shared
         fewer.wholes, fewer.partitions = self.wholes.first(n_draws), self.partitions.first(n_draws)
-        fewer.best, fewer.best_log_likelihood = self.best, self.best_log_likelihood
+        fewer.best, fewer.best_value = self.best, self.best_value
         return fewer
 
     def contents(self) -> dict[str, Any]:
@@ -140,7 +141,7 @@ class Recorder:
                 "others": _columns([whole.others for whole in wholes]),
             },
             "best": self.best,
-            "best_log_likelihood": self.best_log_likelihood,
+            "best_log_likelihood": self.best_value,  # its name in files, whatever the number
         }
 
     @classmethod
@@ -169,7 +170,7 @@ class Recorder:
         others = _dicts(wholes["others"], len(wholes["draws"]))
         things = list(map(WholeDraw, wholes["partitions"], others))
         recorder.wholes.restore(wholes["step"], wholes["draws"], things)
-        recorder.best, recorder.best_log_likelihood = values["best"], values["best_log_likelihood"]
+        recorder.best, recorder.best_value = values["best"], values["best_log_likelihood"]
         return recorder
 
     def _keep(self, sampler: Sampler, partition: Partition, draw: int) -> None:
@@ -184,15 +185,17 @@ class Recorder:
             self.wholes.add(draw, WholeDraw.of(sampler.state(), kept))
 
 
-def best_state(recorders: Sequence[Recorder]) -> State:
-    """The draw of the highest complete-data log likelihood over all chains, as in the paper.
+def best_state(recorders: Sequence[Recorder]) -> Any:
+    """The best draw over all chains: what `Sampler.state` returned where `Plan.best_by` is highest.
+
+    By default that is the complete-data log likelihood, as in the paper.
 
     Parameters
     ----------
     recorders : sequence of Recorder
         One for each chain; each has kept its best draw.
     """
-    best = max(recorders, key=lambda recorder: recorder.best_log_likelihood)
+    best = max(recorders, key=lambda recorder: recorder.best_value)
     assert best.best is not None, "a chain keeps at least one draw"
     return best.best
 

@@ -36,7 +36,9 @@ class Plan(NamedTuple):
     partition_bytes: int = _PARTITION_BYTES
     """As `state_bytes`."""
     best: bool = True
-    """Whether the most likely draw is kept."""
+    """Whether the best draw is kept."""
+    best_by: str = "log_likelihood"
+    """The number of a draw that is highest in the best one."""
 
 
 def memory_of_partitions(n_rows: int, n_draws: int, n_chains: int) -> int:

@@ -12,14 +12,24 @@ from bhmc._validation.parameters import check_choice, check_whole, seed_sequence
 from bhmc._validation.reading import read_data
 from bhmc.baselines.base import TreeEstimator
 from bhmc.baselines.perch import kernels
-from bhmc.baselines.perch.kernels import NONE, Nodes
+from bhmc.baselines.perch.state import (
+    BY_BOXES,
+    BY_MEAN,
+    DATA,
+    EXACT,
+    NO_TEST,
+    NONE,
+    Nodes,
+    empty_nodes,
+    with_room,
+)
 from bhmc.tree import Tree
 
 MASKING = {
-    "mean": kernels.BY_MEAN,
-    "boxes": kernels.BY_BOXES,
-    "exact": kernels.EXACT,
-    "none": kernels.NO_TEST,
+    "mean": BY_MEAN,
+    "boxes": BY_BOXES,
+    "exact": EXACT,
+    "none": NO_TEST,
 }
 
 # Rows inserted before Python looks for an interrupt.
@@ -116,7 +126,7 @@ class Perch(TreeEstimator):
             self._rows = np.empty(0, dtype=np.int64)
         for nodes in self._grow(self._nodes, rows):
             # After every block, so that an interrupt leaves a whole tree behind.
-            new = np.arange(len(self._rows), nodes.room[kernels.DATA])
+            new = np.arange(len(self._rows), nodes.room[DATA])
             self._nodes, self._rows = nodes, np.append(self._rows, new)
         self.tree_ = self._tree()
         self.labels_ = self.tree_.cut(n_clusters)
@@ -150,7 +160,7 @@ class Perch(TreeEstimator):
 
 def tips_of(nodes: Nodes) -> NDArray[np.int64]:
     """(n,) the tip of each datum, in the order of insertion."""
-    tips = np.empty(nodes.room[kernels.DATA], dtype=np.int64)
+    tips = np.empty(nodes.room[DATA], dtype=np.int64)
     kernels.fill_tips(nodes, tips)
     return tips
 
@@ -163,49 +173,6 @@ def tree_of(nodes: Nodes, tips: NDArray[np.int64], max_levels: int | None = None
     sides = nodes.box[used, 1] - nodes.box[used, 0]
     heights = np.sqrt(np.einsum("ij,ij->i", sides, sides))
     return Tree.from_parents(parents, number[tips], heights=heights, max_levels=max_levels)
-
-
-def empty_nodes(n_rows: int, n_features: int) -> Nodes:
-    """A tree without nodes, with room for `n_rows` data."""
-    m = 2 * n_rows
-    whole = np.zeros((3, m), dtype=np.int64)
-    return Nodes(
-        parent=np.full(m, NONE),
-        left=np.full(m, NONE),
-        right=np.full(m, NONE),
-        size=whole[0],
-        box=np.zeros((m, 2, n_features)),
-        center=np.zeros((m, n_features)),
-        spread=np.zeros(m),
-        first=whole[1],
-        last=whole[2],
-        following=np.full(n_rows, NONE),
-        free=np.arange(m)[::-1].copy(),
-        room=np.array([NONE, 0, m, 0]),
-        stack=np.zeros((2, m + 2), dtype=np.int64),
-        bound=np.zeros((2, m + 2)),
-    )
-
-
-def with_room(nodes: Nodes, n_more: int) -> Nodes:
-    """The same tree with room for `n_more` data; arrays at least double where they must grow."""
-    n_rows, n_data = len(nodes.following), nodes.room[kernels.DATA]
-    if n_data + n_more > n_rows:
-        following = np.full(max(n_data + n_more, 2 * n_rows), NONE)
-        following[:n_rows] = nodes.following
-        nodes = nodes._replace(following=following)
-    if nodes.room[kernels.FREE] >= 2 * n_more:
-        return nodes
-    m = len(nodes.parent)
-    larger = empty_nodes(max(m // 2 + n_more, m), nodes.center.shape[1])
-    for name in ("parent", "left", "right", "size", "box", "center", "spread", "first", "last"):
-        getattr(larger, name)[:m] = getattr(nodes, name)
-    n_free, n_new = nodes.room[kernels.FREE], len(larger.parent) - m
-    larger.free[:n_new] = np.arange(m, m + n_new)[::-1]
-    larger.free[n_new : n_new + n_free] = nodes.free[:n_free]
-    larger.room[:] = nodes.room
-    larger.room[kernels.FREE] = n_new + n_free
-    return larger._replace(following=nodes.following)
 
 
 def _limit(value: Any, name: str, least: int) -> int:

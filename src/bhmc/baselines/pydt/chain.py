@@ -1,26 +1,39 @@
 """One Markov chain of diffusion trees: moves of subtrees, times of nodes, rates."""
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bhmc._sampling.run import Stopped
 from bhmc.baselines.pydt import kernels
 from bhmc.baselines.pydt.state import (
     ALPHA,
+    MOVED,
     MOVES,
+    N_FREE,
     NOISE,
+    NONE,
     SIGMA2,
     THETA,
     DiffusionTree,
     Rates,
+    kept,
     make_work,
+    n_leaves,
+    parents_first,
     put_tree,
+    restore,
     tree_of,
 )
+from bhmc.model.state import Info
+from bhmc.posterior.draws import Partition
 from bhmc.priors import Prior
+
+# Turns in one compiled call: between calls a chain hears that it is to stop.
+TURNS_AT_A_TIME = {"slice": 100, "mh": 10_000}
 
 # First width of a slice in the logarithm of a rate, and the logarithms that are possible at all.
 _WIDTH, _FARTHEST = 1.0, 600.0
@@ -36,8 +49,48 @@ class RatePriors(NamedTuple):
     noise: Prior | None = None
 
 
+def add_log_priors(total: float, priors: RatePriors, rates: Rates) -> float:
+    """`total` with the log prior density of every rate that is learned added, one after another.
+
+    Parameters
+    ----------
+    total : float
+        A log density given the rates.
+    priors : RatePriors
+        The priors of the rates that are learned.
+    rates : Rates
+        The rates of a draw.
+    """
+    for prior, value in zip(priors, rates, strict=True):
+        total += 0.0 if prior is None else prior.log_density(value)
+    return total
+
+
 class DiffusionChain:
-    """The state of a chain and its steps. Each leaves p(tree, rates | X) as it is."""
+    """A chain of diffusion trees, a `Sampler`. Each stage leaves p(tree, rates | X) alone.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        The data.
+    rates : Rates
+        Where the rates are.
+    priors : RatePriors
+        The priors of the rates that are learned.
+    sampler : {"slice", "mh"}
+        How a subtree finds its place.
+    rng : numpy.random.Generator
+        Where all randomness comes from.
+    engine : module, default=kernels
+        The conditionals: `kernels`, the slow twin, or a deliberately wrong module in tests.
+    n_turns : int, optional
+        Turns of a sweep, if not as many as there are rows.
+    stop : callable, optional
+        Asked now and then within a sweep; where it says True the sweep raises `Stopped`.
+    """
+
+    stages: ClassVar[tuple[str, ...]] = ("move_subtrees", "redraw_times", "redraw_rates")
+    """Methods that each leave the posterior alone."""
 
     def __init__(
         self,
@@ -47,32 +100,172 @@ class DiffusionChain:
         sampler: str,
         rng: np.random.Generator,
         engine: Any = kernels,
+        n_turns: int | None = None,
+        stop: Callable[[], bool] | None = None,
     ):
         self._engine, self._priors, self._rng = engine, priors, rng
-        self._source = engine.source_of(rng)
+        self._source = engine.random_source(rng)
         self._moves = {"slice": engine.slice_moves, "mh": engine.mh_moves}[sampler]
+        self._at_a_time, self._stop = TURNS_AT_A_TIME[sampler], stop
+        self._n_turns = self._turns_left = len(X) if n_turns is None else n_turns
         self._work = make_work(X, rates)
         engine.tabulate(self._work)
 
+    @classmethod
+    def resume(
+        cls,
+        captured: Mapping[str, Any],
+        X: NDArray[np.float64],
+        priors: RatePriors,
+        *arguments: Any,
+        **settings: Any,
+    ) -> Self:
+        """The chain that goes on, bit for bit, from where `capture` found another.
+
+        Parameters
+        ----------
+        captured : mapping
+            What `capture` returned.
+        X, priors, *arguments, **settings
+            The same data and settings; `rng` is the generator as it was.
+        """
+        priors = priors if captured["learns"] else RatePriors()
+        rates = Rates(*captured["work"]["rates"].tolist())
+        chain = cls(X, rates, priors, *arguments, **settings)
+        restore(chain._work, captured["work"])
+        chain._turns_left = captured["turns_left"]
+        return chain
+
+    def capture(self) -> dict[str, Any]:
+        """All that the chain needs to go on bit for bit, but for the data and the generator.
+
+        Messages are among it: made anew they may differ in the last digit.
+        """
+        return {
+            "work": kept(self._work),
+            "turns_left": self._turns_left,
+            "learns": any(prior is not None for prior in self._priors),
+        }
+
     def start(self) -> None:
         """A first tree: leaves attached one after another, in random order, where they fit."""
-        leaves = self._rng.permutation((len(self._work.parent) + 1) // 2)
+        leaves = self._rng.permutation(n_leaves(self._work))
         self._engine.insert_leaves(self._work, leaves, self._source)
 
     def start_from(self, tree: DiffusionTree) -> None:
-        """`tree` as the first."""
+        """`tree` as the first.
+
+        Parameters
+        ----------
+        tree : DiffusionTree
+            A tree over the rows of X.
+        """
         put_tree(self._work, tree)
         self._engine.refresh(self._work)
 
-    def sweep(self, n_moves: int) -> None:
-        """Moves of subtrees, then the times of all nodes, then the rates."""
-        self.move(n_moves)
-        self.redraw_times()
-        self.redraw_rates()
+    def sweep(self) -> Info:
+        """Turns of subtrees, then the times of all nodes, then the rates.
 
-    def move(self, n_moves: int) -> None:
-        """So many turns, in each of which a random subtree may find another place."""
-        self._moves(self._work, n_moves, self._source)
+        `paths_accepted` counts subtrees that found another place; nothing else is counted.
+        """
+        before = int(self._work.counts[MOVED])
+        for stage in self.stages:
+            getattr(self, stage)()
+        return Info(0, 0, 0, 0, int(self._work.counts[MOVED]) - before)
+
+    # ---- What others see -----------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """A copy of the current tree and rates: `parents` and `clocks` as in `DiffusionTree`, and
+        the rates by name.
+        """
+        return self.tree._asdict() | {"rates": self.learned()}
+
+    def partition(self) -> Partition:
+        """A copy of the current tree. Every row has its own leaf; there are no components."""
+        parents = self.tree.parents
+        order = parents_first(parents)
+        number = np.empty(len(order) + 1, dtype=np.int32)
+        number[order], number[-1] = np.arange(len(order)), NONE
+        leaf = number[: n_leaves(self._work)]
+        return Partition(leaf, np.empty(0, dtype=np.int32), number[parents[order]])
+
+    def log_likelihood(self) -> float:
+        """log p(X, tree | rates), a density in the clocks s = -log(1 - t) of all inner nodes.
+
+        The messages that the chain goes on with are left alone: no draw depends on who asks.
+        """
+        work = self._work
+        work = work._replace(up=work.up.copy(), up_var=work.up_var.copy())
+        return self._engine.refresh(work) + self._engine.log_tree(work)
+
+    def log_prior(self) -> float:
+        """The log prior densities of the rates that are learned."""
+        return add_log_priors(0.0, self._priors, self.rates)
+
+    def log_joint(self) -> float:
+        """log p(X, tree, rates), a density in the clocks s = -log(1 - t) and the rates learned."""
+        return add_log_priors(self.log_likelihood(), self._priors, self.rates)
+
+    def learned(self) -> dict[str, Any]:
+        """The current rates by name, those that are fixed included."""
+        return self.rates._asdict()
+
+    def stop_learning(self) -> None:
+        """The rates stay where they are from now on."""
+        self._priors = RatePriors()
+
+    @property
+    def shared(self) -> NDArray[np.float64]:
+        """(0,) there are no components that could share numbers."""
+        return np.empty(0)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes in the tree, leaves included."""
+        return len(self._work.parent) - int(self._work.counts[N_FREE])
+
+    @property
+    def n_components(self) -> int:
+        """0: a diffusion tree has no components."""
+        return 0
+
+    @property
+    def rates(self) -> Rates:
+        """The rates now."""
+        return Rates(*self._work.rates.tolist())
+
+    @property
+    def tree(self) -> DiffusionTree:
+        """The tree now."""
+        return tree_of(self._work)
+
+    @property
+    def n_moves(self) -> int:
+        """Turns taken so far."""
+        return int(self._work.counts[MOVES])
+
+    # ---- Stages --------------------------------------------------------------------------------
+
+    def move_subtrees(self) -> None:
+        """All turns of a sweep, or those that a sweep broken off has left."""
+        while self._turns_left > 0:
+            if self._stop is not None and self._stop():
+                raise Stopped
+            now = min(self._turns_left, self._at_a_time)
+            self.move(now)
+            self._turns_left -= now
+        self._turns_left = self._n_turns
+
+    def move(self, n_turns: int) -> None:
+        """Some turns, in each of which a random subtree may find another place.
+
+        Parameters
+        ----------
+        n_turns : int
+            How many.
+        """
+        self._moves(self._work, n_turns, self._source)
 
     def redraw_times(self) -> None:
         """The times of all inner nodes."""
@@ -106,28 +299,6 @@ class DiffusionChain:
         if place in (ALPHA, THETA):
             self._engine.tabulate(self._work)
         return self._engine.log_tree(self._work)
-
-    def log_joint(self) -> float:
-        """log p(X, tree, rates), a density in the clocks s = -log(1 - t) and the rates learned."""
-        total = self._engine.refresh(self._work) + self._engine.log_tree(self._work)
-        for prior, value in zip(self._priors, self.rates, strict=True):
-            total += 0.0 if prior is None else prior.log_density(value)
-        return total
-
-    @property
-    def rates(self) -> Rates:
-        """The rates now."""
-        return Rates(*self._work.rates.tolist())
-
-    @property
-    def tree(self) -> DiffusionTree:
-        """The tree now."""
-        return tree_of(self._work)
-
-    @property
-    def n_moves(self) -> int:
-        """Turns taken so far."""
-        return int(self._work.counts[MOVES])
 
 
 def _slice_between(

@@ -1,22 +1,40 @@
-"""`PYDT`: the Pitman-Yor diffusion tree as an estimator; settings, time and what is kept."""
+"""`PYDT`: the Pitman-Yor diffusion tree as an estimator. Wiring and validation."""
 
-import time
+import os
+from collections.abc import Callable
+from functools import partial
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from bhmc._validation.parameters import check_choice, check_positive, check_whole, seed_sequence
+from bhmc._estimator.chain_run import Ended, Task, common_draws, run_chains
+from bhmc._estimator.checkpoint import check_checkpoint
+from bhmc._validation.parameters import (
+    check_choice,
+    check_n_jobs,
+    check_positive,
+    check_whole,
+    seed_sequence,
+)
 from bhmc.baselines.base import TreeEstimator
-from bhmc.baselines.pydt.chain import DiffusionChain, RatePriors
+from bhmc.baselines.pydt.chain import (
+    TURNS_AT_A_TIME,
+    DiffusionChain,
+    RatePriors,
+    add_log_priors,
+)
 from bhmc.baselines.pydt.state import DiffusionTree, Rates
+from bhmc.posterior.diagnostics import Diagnostics, diagnose
+from bhmc.posterior.draws import Draws
+from bhmc.posterior.recorder import best_state, collect
+from bhmc.posterior.retention import Plan
 from bhmc.priors import Beta, Gamma, InverseGamma, Prior
 from bhmc.tree import Tree
 
-# Turns in one compiled call: between calls the clock is looked at, and Ctrl-C is heard.
-_AT_A_TIME = {"slice": 100, "mh": 10_000}
-
+_FIRST_LINE = "Keeping the numbers of every draw and the tree of the best draw."
 
 # The variance of the data is at least this and at most its inverse: densities stay numbers.
 _LEAST = 1e-200
@@ -54,28 +72,47 @@ class PYDT(TreeEstimator):
     moves_per_draw : int, optional
         Turns of a draw, if not as many as there are rows.
     max_seconds : float, optional
-        Stop after this time, keep what there is, and say so in `stopped_early_`. The first tree is
-        always finished.
+        Stop a chain after this time, keep what there is, and say so in `stopped_early_`. The first
+        tree is always finished; a chain without a draw keeps the tree it has.
+    n_chains : int, default=1
+        Independent chains. The first is the same however many there are.
+    n_jobs : int, optional
+        Chains run at the same time: threads, or processes within
+        `joblib.parallel_config("loky")`. The answer does not depend on it.
+    checkpoint : path, optional
+        Chains are saved now and then in files of this name with `.0`, `.1`, ... after it, and a
+        later fit with the same settings and data, or more draws, resumes from them.
+    progress : bool, default=False
+        Show a bar of sweeps, time left, log joint and nodes, on a terminal or in a notebook.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed.
 
     Attributes
     ----------
     tree_ : Tree
-        The draw with the highest log joint density; heights are 1 - t.
+        The draw with the highest log joint density of all chains; heights are 1 - t.
     labels_ : ndarray of shape (n,)
         The rows cut into `n_clusters` clusters, earliest divergences first.
+    draws_ : Draws
+        Numbers of every draw, (chain, draw). `log_likelihood` is log p(X, tree | rates). Diffusion
+        trees have neither levels nor components, so there are no numbers of those.
+    diagnostics_ : Diagnostics
+        Whether chains agree, number by number; `print(model.diagnostics_)`.
     log_joint_ : ndarray of shape (draws,)
-        log p(X, tree, rates) of each draw: a density in -log(1 - t) of every node.
+        log p(X, tree, rates) of each draw, chain after chain: a density in -log(1 - t) of every
+        node.
     hyper_ : dict
         The rates of the draw that is `tree_`. `clone(model).set_params(**model.hyper_)` fixes them
         for further runs.
     traces_ : dict of arrays of shape (draws,)
-        alpha, theta, c, sigma2 and noise of each draw.
+        alpha, theta, c, sigma2 and noise of each draw, chain after chain.
     n_moves_ : int
         Turns taken in all.
     stopped_early_ : bool
-        Whether `max_seconds` ended the run.
+        Whether `max_seconds` ended a chain.
+    interrupted_ : bool
+        Whether Ctrl-C ended the chains before all draws were made. Before the first draw,
+        KeyboardInterrupt is raised as ever.
 
     Examples
     --------
@@ -99,6 +136,10 @@ class PYDT(TreeEstimator):
         n_draws: int = 50,
         moves_per_draw: int | None = None,
         max_seconds: float | None = None,
+        n_chains: int = 1,
+        n_jobs: int | None = None,
+        checkpoint: str | os.PathLike | None = None,
+        progress: bool = False,
         random_state: Any = None,
     ):
         self.n_clusters = n_clusters
@@ -112,45 +153,75 @@ class PYDT(TreeEstimator):
         self.n_draws = n_draws
         self.moves_per_draw = moves_per_draw
         self.max_seconds = max_seconds
+        self.n_chains = n_chains
+        self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
+        self.progress = progress
         self.random_state = random_state
 
     def _fit_tree(self, X: NDArray[np.float64]) -> Tree:
-        sampler = check_choice(self.sampler, "sampler", tuple(_AT_A_TIME))
-        n_warmup = check_whole(self.n_warmup, "n_warmup", 0)
-        n_draws = check_whole(self.n_draws, "n_draws", 1)
-        n_moves = len(X)
+        self._check_parameters()
+        data = X - X.mean(axis=0)
+        rates, priors = self._settings(data)
+        ended = run_chains(self, self._task(data, rates, priors), self._seeds(), X, _FIRST_LINE)
+        recorders = common_draws([one.recorder for one in ended])
+        if not recorders:
+            raise KeyboardInterrupt
+        self.stopped_early_ = any(one.out_of_time for one in ended)
+        self.interrupted_ = self._are_stopped(ended) and not self.stopped_early_
+        self.n_moves_ = sum(one.result or 0 for one in ended)
+        self.draws_: Draws = collect(recorders)
+        self.traces_ = {name: trace.flatten() for name, trace in self.draws_.learned.items()}
+        self.log_joint_ = _log_joint(self.draws_, self.traces_, priors)
+        best = best_state(recorders)
+        self.hyper_: dict[str, float] = best["rates"]
+        return _as_tree(DiffusionTree(best["parents"], best["clocks"]), len(X))
+
+    @property
+    def diagnostics_(self) -> Diagnostics:
+        """R-hat and effective draws of every number in `draws_`, and what they say."""
+        check_is_fitted(self, "draws_")
+        return diagnose(self.draws_)
+
+    def _check_parameters(self) -> None:
+        """Refuse a bad parameter before any work is done."""
+        check_choice(self.sampler, "sampler", tuple(TURNS_AT_A_TIME))
+        check_whole(self.n_warmup, "n_warmup", 0)
+        check_whole(self.n_draws, "n_draws", 1)
+        check_whole(self.n_chains, "n_chains", 1)
+        check_n_jobs(self.n_jobs)
         if self.moves_per_draw is not None:
-            n_moves = check_whole(self.moves_per_draw, "moves_per_draw", 1)
-        X = X - X.mean(axis=0)
-        rates, priors = self._settings(X)
-        rng = np.random.default_rng(seed_sequence(self.random_state))
-        clock = _Clock(self.max_seconds)
-        chain = DiffusionChain(X, rates, priors, sampler, rng)
-        chain.start()
-        kept: list[_Draw] = []
-        best: tuple[_Draw, DiffusionTree] | None = None
-        stopped = False
-        for i in range(n_warmup + n_draws):
-            if kept and clock.is_over:  # a draw without a turn would be the last one again
-                stopped = True
-                break
-            stopped = not _sweep(chain, n_moves, _AT_A_TIME[sampler], clock)
-            if i >= n_warmup or stopped:
-                draw = _Draw(chain.log_joint(), chain.rates)
-                kept.append(draw)
-                if best is None or draw.log_joint > best[0].log_joint:
-                    best = draw, chain.tree
-            if stopped:
-                break
-        assert best is not None  # n_draws is at least 1
-        self.stopped_early_ = stopped
-        self.n_moves_ = chain.n_moves
-        self.log_joint_ = np.array([draw.log_joint for draw in kept])
-        self.traces_ = {
-            name: np.array([getattr(draw.rates, name) for draw in kept]) for name in Rates._fields
-        }
-        self.hyper_ = best[0].rates._asdict()
-        return _as_tree(best[1], len(X))
+            check_whole(self.moves_per_draw, "moves_per_draw", 1)
+        if self.max_seconds is not None:
+            check_positive(self.max_seconds, "max_seconds")
+        if self.checkpoint is not None:
+            check_checkpoint(self.checkpoint)
+
+    def _seeds(self) -> list[np.random.SeedSequence]:
+        """One for each chain; the first does not depend on how many there are."""
+        first = seed_sequence(self.random_state)
+        return [first, *first.spawn(self.n_chains - 1)]
+
+    def _task(self, X: NDArray[np.float64], rates: Rates, priors: RatePriors) -> Task:
+        """What the chains are to do."""
+        return Task(
+            make_chain=partial(
+                diffusion_chain,
+                X=X,
+                rates=rates,
+                priors=priors,
+                sampler=self.sampler,
+                n_turns=self.moves_per_draw,
+            ),
+            n_warmup=self.n_warmup,
+            n_draws=self.n_draws,
+            plan=Plan(state_step=0, partition_step=0, best_by="log_joint"),
+            max_seconds=np.inf if self.max_seconds is None else self.max_seconds,
+            result=_turns_taken,
+        )
+
+    def _are_stopped(self, ended: list[Ended]) -> bool:
+        return any(one.made < self.n_warmup + self.n_draws for one in ended)
 
     def _settings(self, X: NDArray[np.float64]) -> tuple[Rates, RatePriors]:
         """Where the rates start, and the priors of those that are learned."""
@@ -178,38 +249,44 @@ class PYDT(TreeEstimator):
         return Rates(**rates), RatePriors(**priors)
 
 
-class _Draw(NamedTuple):
-    log_joint: float
-    rates: Rates
+def diffusion_chain(
+    rng: np.random.Generator,
+    captured: Any,
+    stop: Callable[[], bool],
+    *,
+    X: NDArray[np.float64],
+    rates: Rates,
+    priors: RatePriors,
+    sampler: str,
+    n_turns: int | None,
+) -> DiffusionChain:
+    """A chain of diffusion trees, as `Task.make_chain` makes it.
 
-
-class _Clock:
-    """Tells whether the time is over."""
-
-    def __init__(self, max_seconds: float | None):
-        seconds = np.inf if max_seconds is None else check_positive(max_seconds, "max_seconds")
-        self._end = time.monotonic() + seconds
-
-    @property
-    def is_over(self) -> bool:
-        return time.monotonic() >= self._end
-
-
-def _sweep(chain: DiffusionChain, n_moves: int, at_a_time: int, clock: _Clock) -> bool:
-    """One draw, or what there is time for of it; whether it was whole.
-
-    Each part leaves the posterior as it is.
+    Parameters
+    ----------
+    rng, captured, stop
+        As in `Task.make_chain`.
+    X, rates, priors, sampler, n_turns
+        As in `DiffusionChain`.
     """
-    left = n_moves
-    while left > 0 and not clock.is_over:
-        now = min(left, at_a_time)
-        chain.move(now)
-        left -= now
-    if left or clock.is_over:
-        return False
-    chain.redraw_times()
-    chain.redraw_rates()
-    return True
+    if captured is not None:
+        return DiffusionChain.resume(captured, X, priors, sampler, rng, n_turns=n_turns, stop=stop)
+    chain = DiffusionChain(X, rates, priors, sampler, rng, n_turns=n_turns, stop=stop)
+    chain.start()
+    return chain
+
+
+def _turns_taken(chain: DiffusionChain) -> int:
+    return chain.n_moves
+
+
+def _log_joint(
+    draws: Draws, traces: dict[str, NDArray[np.float64]], priors: RatePriors
+) -> NDArray[np.float64]:
+    """(draws,) log p(X, tree, rates) of each draw."""
+    rates = zip(*(traces[name].tolist() for name in Rates._fields), strict=True)
+    given = zip(draws.log_likelihood.ravel().tolist(), rates, strict=True)
+    return np.array([add_log_priors(total, priors, Rates(*values)) for total, values in given])
 
 
 def _mean_variance(X: NDArray[np.float64]) -> float:

@@ -5,6 +5,7 @@ diverge at a constant rate: a(t) dt = c ds. So the clock is what is stored: near
 divergences are, it loses no digits. `rest` = 1 - t = exp(-s) is what Brownian motion wants.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,9 @@ ACC, SUFFIX = range(2)
 # No node diverges at this clock or later, where 1 - t is below all numbers. Without an end, a small
 # c or a large theta would bring nodes whose times no number can tell apart.
 LATEST = 700.0
+
+# A slice that has shrunk to this share of the whole has shrunk to the present place.
+SHRUNK = 1e-15
 
 # Pieces of an edge that may hold the attachment of a subtree, see the kernels.
 CELLS = 5
@@ -157,7 +161,7 @@ def put_tree(work: Work, tree: DiffusionTree) -> None:
 
     Messages and tables are not touched: the kernels `tabulate` and `refresh` make them.
     """
-    n, m = (len(work.parent) + 1) // 2, len(tree.parents)
+    n, m = n_leaves(work), len(tree.parents)
     for links in (work.parent, work.first, work.after, work.before):
         links[:] = NONE
     work.n_kids[:], work.size[:] = 0, 1
@@ -189,8 +193,58 @@ def _put_first(work: Work, node: int, parent: int) -> None:
 
 def tree_of(work: Work) -> DiffusionTree:
     """The tree of `work` with its inner nodes numbered without gaps."""
-    n = (len(work.parent) + 1) // 2
+    n = n_leaves(work)
     used = np.concatenate([np.arange(n), n + np.flatnonzero(work.n_kids[n:])])
     number = np.full(len(work.parent) + 1, NONE)  # the last entry is that of the origin, -1
     number[used] = np.arange(len(used))
     return DiffusionTree(number[work.parent[used]], work.clock[used].copy())
+
+
+# What of `Work` goes on from one sweep to the next. All else is scratch, the data, or made from
+# these by `tabulate`.
+_KEPT = (
+    *("parent", "first", "after", "before", "n_kids", "size", "free"),
+    *("clock", "rest", "up", "up_var", "rates", "counts"),
+)
+
+
+def kept(work: Work) -> dict[str, NDArray]:
+    """A copy of all that goes on from one sweep to the next, by name."""
+    found = {name: getattr(work, name).copy() for name in _KEPT}
+    found["up"] = found["up"][n_leaves(work) :]  # those of the leaves are the data
+    return found
+
+
+def restore(work: Work, values: Mapping[str, NDArray]) -> None:
+    """Put back what `kept` returned.
+
+    Parameters
+    ----------
+    work : Work
+        Room for trees of the same data.
+    values : mapping
+        What `kept` returned.
+    """
+    for name in _KEPT:
+        array = getattr(work, name)
+        array[n_leaves(work) if name == "up" else 0 :] = values[name]
+
+
+def parents_first(parents: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(m,) all nodes, level by level from the top, in each level by their numbers.
+
+    Parameters
+    ----------
+    parents : (m,) array
+        Parent of each node, -1 for the top.
+    """
+    level, above = np.zeros(len(parents), dtype=np.int64), parents
+    while (below := above >= 0).any():
+        level += below
+        above = np.where(below, parents[above], NONE)
+    return np.argsort(level, kind="stable")
+
+
+def n_leaves(work: Work) -> int:
+    """Number of rows of the data."""
+    return (len(work.parent) + 1) // 2

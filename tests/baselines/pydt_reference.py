@@ -1,4 +1,4 @@
-"""The slow twin of `kernels`: plain Python that recomputes whatever it needs from scratch.
+"""The slow twin of PYDT's kernels: plain Python that recomputes whatever it needs from scratch.
 
 Trees are lists of children. The worth of a place is the density of the whole tree with the subtree
 there and the likelihood of all data under it; no weight is carried along. From the same random
@@ -27,7 +27,7 @@ _BISECTIONS, _WIDEST, _HOPELESS, _SHRUNK = 10, 1e-13, 15.0, 1e-15
 _ALMOST_1 = 1.0 - 2.0**-53
 
 
-def source_of(rng: np.random.Generator) -> np.random.Generator:
+def random_source(rng: np.random.Generator) -> np.random.Generator:
     """The generator itself."""
     return rng
 
@@ -457,8 +457,8 @@ def mh_moves(work: Work, n_moves: int, rng: np.random.Generator) -> None:
         place = sketch.cut(r)
         new = _walk_down(sketch, r, rng)
         if new is not None:
-            gain = sum(sketch.worth(r, new)) - _log_walk(sketch, r, new)
-            gain -= sum(sketch.worth(r, place)) - _log_walk(sketch, r, place)
+            gain = sum(sketch.worth(r, new)) - log_walk(sketch, r, new)
+            gain -= sum(sketch.worth(r, place)) - log_walk(sketch, r, place)
             if math.log(1 - rng.random()) < gain:
                 place = new
         sketch.graft(r, place, rng.random())
@@ -502,7 +502,7 @@ def _walk_down(sketch: Sketch, r: int, rng: np.random.Generator) -> Place | None
         b = sketch.children[b][which]
 
 
-def _log_walk(sketch: Sketch, r: int, place: Place) -> float:
+def log_walk(sketch: Sketch, r: int, place: Place) -> float:
     """log of the density (probability, at a node) of `_walk_down` ending at `place`."""
     b, s = place
     if s == sketch.clock[b]:

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from benchmarks.grades import zoo
 from sklearn.metrics import adjusted_mutual_info_score
+from studies.grades import zoo
 
 from bhmc import BHMC
 from bhmc.likelihoods import AdaptiveGaussian, Bernoulli, Gaussian

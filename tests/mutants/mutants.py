@@ -290,7 +290,7 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        "the U of a dead component is lost", "gibbs", "redraw_data", "two", 2_500, (_MASS_LOST,)
+        "the U of a dead component is lost", "gibbs", "redraw_data", "two", 3_000, (_MASS_LOST,)
     ),
     Mutant(
         "one table too few",

@@ -22,7 +22,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test exact interrupts bench bench-growth heldout starts estimates grades rivals search-study pictures lint types format constraints clean check-python
+.PHONY: help setup demo test exact interrupts bench rivals study pictures lint types format constraints clean check-python
 
 help: ## List the targets
 	@echo "Targets of this Makefile:"
@@ -62,8 +62,9 @@ test: setup lint types ## Check style, imports and types, then run all tests but
 	@$(BIN)/python -m pytest -n 2 --dist worksteal
 
 exact: setup ## Run the whole exactness ladder, the long tests (40,000 draws each) included
-	@echo "Running the exactness ladder with its long tests; this takes an hour."
-	@$(BIN)/python -m pytest -m '' -s tests/exact tests/mutants tests/test_twin.py tests/baselines
+	@echo "Running the exactness ladder with its long tests; pytest prints the time at the end."
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m '' -rP --durations=20 tests/exact tests/mutants \
+	    tests/model/test_twin.py tests/baselines
 
 interrupts: setup ## Interrupt a fit of the command line at twenty random moments, and go on with it each time
 	@BHMC_INTERRUPTS=20 $(BIN)/python -m pytest -s tests/cli/test_interrupts.py
@@ -71,23 +72,6 @@ interrupts: setup ## Interrupt a fit of the command line at twenty random moment
 bench: setup ## Measure speed, memory and cold start against their bounds; writes build/bench.json
 	@echo "Running the benchmarks; this takes some ten minutes."
 	@$(BIN)/python -m benchmarks.bench
-
-bench-growth: setup ## Fit exponents of a sweep's time in rows, components, columns, levels and nodes
-	@$(PIP_INSTALL) --no-build-isolation -e '.[plot]'
-	@echo "Measuring how a sweep grows; this takes some minutes."
-	@$(BIN)/python -m benchmarks.growth
-
-heldout: setup ## Compare families and priors by held-out density; takes some minutes
-	@$(BIN)/python -m benchmarks.heldout
-
-starts: setup ## Compare the starts of chains by what they reach; takes some minutes
-	@$(BIN)/python -m benchmarks.starts
-
-estimates: setup ## Compare point estimates by how alike they are from seed to seed; takes some minutes
-	@$(BIN)/python -m benchmarks.estimates
-
-grades: setup ## How components agree with classes no fit has seen, defaults only; a quarter of an hour
-	@$(BIN)/python -m benchmarks.grades
 
 rivals: setup ## Measure PERCH and PYDT: what they find, their speed, the ratio to their slow twins; some minutes
 	@$(BIN)/python -m benchmarks.rivals_perch
@@ -99,8 +83,8 @@ pictures: setup ## Make the pictures of docs/pictures anew; takes some minutes
 	@$(BIN)/python -m docs.make_model_pictures
 	@$(BIN)/python -m docs.make_pictures
 
-search-study: setup ## Compare what bhmc.search finds with the defaults on rows not seen; takes over an hour
-	@$(BIN)/python -m benchmarks.search
+study: setup ## Run a study, as in make study NAME=same_draws ARGS="--only fit/"; without NAME, list all
+	@$(BIN)/python -m studies$(if $(NAME),.$(NAME)) $(ARGS)
 
 lint: setup ## Check style, formatting and the direction of imports
 	@echo "Checking style, formatting and the direction of imports."

@@ -1,4 +1,4 @@
-"""What is measured: speed, memory, growth, agreement. `make help` lists the commands."""
+"""What `make bench` and `make rivals` measure: speed, memory, cold start, rivals."""
 
 import warnings
 

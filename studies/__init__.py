@@ -1,1 +1,3 @@
-"""Studies of the package as a whole: programs that people run, not tests."""
+"""One-off studies by which defaults were chosen and claims were checked; no part of the suite."""
+
+import benchmarks  # noqa: F401  (its filter of warnings)

@@ -47,6 +47,12 @@ WHOLE = (
     likelihoods.Multinomial,
 )
 every_family = pytest.mark.parametrize("name", LIKELIHOODS)
+# One of each class, some by name and some as objects: scikit-learn's checks see the estimator's
+# code, which does not look at a family's numbers.
+BATTERY = (
+    *("gaussian", "free_gaussian", "known_gaussian", "bernoulli", "multinomial"),
+    *("shared, spherical", "full, loose", "categorical, sharp", "poisson, wide"),
+)
 
 
 class OnWholeNumbers(BHMC):
@@ -80,7 +86,13 @@ def _estimator(name):
     return kind(likelihood=LIKELIHOODS[name], **QUICK)
 
 
-@parametrize_with_checks([_estimator(name) for name in LIKELIHOODS])
+def test_the_battery_has_every_family_once():
+    kinds = [KINDS[name] for name in BATTERY]
+    assert len(kinds) == len(set(kinds))
+    assert set(kinds) == set(KINDS.values())
+
+
+@parametrize_with_checks([_estimator(name) for name in BATTERY])
 def test_scikit_learn_conventions(estimator, check, monkeypatch):
     if check.func.__name__ == "check_clustering":  # which asks that its blobs are found
         whole = isinstance(estimator, OnWholeNumbers)

@@ -6,20 +6,17 @@ import pytest
 import bhmc
 from bhmc import BHMC
 from bhmc.likelihoods import Gaussian
-from bhmc.rows.local import Tiles
+from bhmc.rows.local import LocalRows
 
 # Total variation between the two types' component probabilities of a datum.
 LARGEST_VARIATION = 1e-5
 
 
-def _probabilities(family, theta, dtype):
-    tiles = Tiles(family, finite=False)
-    table = np.empty((tiles.height, len(theta) + 1), dtype=dtype)
-    parts = []
-    for first in tiles.first_rows:
-        n_rows = tiles.open(first)
-        tiles.fill(family.natural(theta[[0, *range(len(theta))]]), table)
-        log_f = table[:n_rows].astype(np.float64)
+def _probabilities(family, theta, precision):
+    rows, parts = LocalRows(family, precision), []
+    for n_rows in rows.tiles():
+        rows.fill(family.natural(theta), None)
+        log_f = rows.tile.log_f[:n_rows].astype(np.float64)
         f = np.exp(log_f - log_f.max(axis=1, keepdims=True))
         parts.append(f / f.sum(axis=1, keepdims=True))
     return np.concatenate(parts)

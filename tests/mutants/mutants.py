@@ -141,8 +141,8 @@ MUTANTS = (
         "a datum not removed before it is redrawn",
         "gibbs",
         "redraw_data",
-        "few",
-        3_000,
+        "two",
+        2_500,
         (
             ("math.inf if lone else root_mass_without(ws, k)", "math.inf"),
             *_WALK_SEES_THE_DATUM,
@@ -161,15 +161,15 @@ MUTANTS = (
         "gibbs",
         "redraw_data",
         "deep",
-        2_000,
+        1_000,
         (("else root_mass_without(ws, k)\n", "else root_mass_without(ws, k) + math.inf\n"),),
     ),
     Mutant(
         "the share of an inner node is N",
         "gibbs",
         "redraw_data",
-        "loose",
-        800,
+        "three",
+        1_200,
         (("else n / (n + rates.alpha)", "else n"),),
     ),
     Mutant(
@@ -228,7 +228,7 @@ MUTANTS = (
         "gibbs",
         "redraw_data",
         "few",
-        5_000,
+        3_000,
         (
             *ALWAYS_FAR,
             (
@@ -292,7 +292,7 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        "the U of a dead component is lost", "gibbs", "redraw_data", "few", 3_000, (_MASS_LOST,)
+        "the U of a dead component is lost", "gibbs", "redraw_data", "two", 3_000, (_MASS_LOST,)
     ),
     Mutant(
         "one table too few",

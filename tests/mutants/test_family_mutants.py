@@ -1,4 +1,7 @@
-"""Wrong likelihood families are rejected too: the joint law sees theta and f*."""
+"""Wrong likelihood families are rejected too: the joint law sees theta and f*.
+
+The setting is that of `tests/exact/test_invariance.py`, where the true family is accepted.
+"""
 
 import numpy as np
 import pytest
@@ -7,8 +10,6 @@ from bhmc.likelihoods.gaussian import GaussianFamily
 from tests.exact.alarm import Z_LIMIT, rng_for
 from tests.exact.geweke import Setting
 from tests.exact.invariance import paired_z, with_family
-
-SETTING = {"n": 5, "n_levels": 2, "sigma2": 0.3}
 
 
 class _MarginalForgetsThePrior(GaussianFamily):
@@ -53,16 +54,13 @@ class _MarginalForgetsTheBase(GaussianFamily):
     ],
 )
 def test_wrong_family_is_rejected(family, stage):
-    assert _largest_z(family, stage) > Z_LIMIT
-
-
-@pytest.mark.parametrize("stage", ["redraw_data", "redraw_theta"])
-def test_true_family_is_accepted(stage):
-    assert _largest_z(GaussianFamily, stage) < Z_LIMIT
+    z = _largest_z(family, stage)
+    print(f"{family.__name__}: |z| {z:.1f}")
+    assert z > Z_LIMIT
 
 
 def _largest_z(family, stage) -> float:
-    setting = Setting(**SETTING)
+    setting = Setting(n=5, n_levels=2, sigma2=0.3)
     setting.likelihood = with_family(setting.likelihood, family)
     z = paired_z(setting, "gibbs", stage, 3_000, rng_for(61))
     return float(np.abs(z).max())

@@ -1,6 +1,6 @@
-"""`make starts`: what a chain reaches from every start, by which the default of `init` is judged.
+"""What a chain reaches from every start, by which the default of `init` is judged.
 
-    python -m benchmarks.starts [iris wine cancer digits blobs line zoo]
+    python -m studies.starts [iris wine cancer digits blobs line zoo]
 
 A fifth of the rows is held out; a chain sees the others. For every table and start: seconds the
 start takes; complete-data log likelihood a row, and components, after 0, 10, 50 and 200 sweeps; and
@@ -13,14 +13,14 @@ import sys
 import time
 
 import numpy as np
+from benchmarks.chains import chain_of, start_state
 from sklearn import datasets
 
-from benchmarks.chains import chain_of, start_state
-from benchmarks.heldout import PRIORS
 from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc.datasets import load_zoo
 from bhmc.likelihoods import resolve
 from bhmc.posterior.predictive import log_predictive
+from studies.heldout import PRIORS
 
 INITS = ("prior", "single", "singletons", "kmeans", "ward")
 AT = (0, 10, 50, 200)

@@ -1,6 +1,6 @@
-"""`make bench-growth`: how a sweep's time grows with rows, components, columns, levels and nodes.
+"""How a sweep's time grows with rows, components, columns, levels and nodes.
 
-    python -m benchmarks.growth
+    python -m studies.growth
 
 Each line varies one number and keeps the others; the exponent is the slope of log time against its
 logarithm. Sizes take turns, so that all of them meet the same machine. Writes build/growth.json and
@@ -10,7 +10,6 @@ the picture of the cost page.
 import sys
 
 import numpy as np
-
 from benchmarks.states import LIKELIHOOD, Shape, make
 from benchmarks.timing import ROOT, Figure, Sweeps, report, take_turns
 

@@ -1,7 +1,9 @@
 """Whether two versions of `bhmc` draw the same, bit for bit.
 
-`python -m studies.same_draws` runs every case of `same_draws_cases` with an older commit and with
-the code of this checkout, each in a process of its own, and prints a line a case.
+    python -m studies.same_draws [--old a5570ac] [--only fit/] [--write-digests FILE]
+
+Every case runs with an older commit and with the code of this checkout, each in a process of its
+own. The study prints a line a case.
 """
 
 import argparse
@@ -16,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 OLD = "a5570ac"
 """The commit whose draws are to stay as they are."""
@@ -152,7 +154,7 @@ def _child(path: Path, only: str, digests_only: bool) -> int:
         print(f"bhmc comes from {bhmc.__file__}, not from {source}", file=sys.stderr)
         return 2
     if digests_only:
-        from studies.same_draws_cases import write_digests
+        from studies.same_draws.digests import write_digests
 
         write_digests(path)
         return 0
@@ -162,7 +164,7 @@ def _child(path: Path, only: str, digests_only: bool) -> int:
 
 def _save(path: Path, only: str) -> None:
     """Write the fields of all cases whose names contain `only`, and the seconds each took."""
-    from studies.same_draws_cases import cases, run
+    from studies.same_draws.cases import cases, run
 
     arrays, seconds = {}, {}
     for name, case in cases().items():

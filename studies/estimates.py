@@ -1,6 +1,6 @@
-"""`make estimates`: how alike the answers of independent fits are, by which `estimate` is judged.
+"""How alike the answers of independent fits are, by which `estimate` is judged.
 
-    python -m benchmarks.estimates [zoo wine iris blobs]
+    python -m studies.estimates [zoo wine iris blobs]
 
 Every table is fitted with several seeds, and of the same draws several point estimates are taken:
 the most likely draw ("map"), and the draws of the least expected variation of information (VI) with
@@ -16,9 +16,9 @@ from itertools import combinations
 import numpy as np
 from sklearn import datasets
 
-from benchmarks.starts import blobs, zoo
 from bhmc import BHMC
 from bhmc.posterior.summary import expected_vi
+from studies.starts import blobs, zoo
 
 TABLES = {
     "zoo": zoo,

@@ -1,6 +1,6 @@
-"""`make grades`: how well components agree with classes that no fit has seen; defaults only.
+"""How well components agree with classes that no fit has seen; defaults only.
 
-    python -m benchmarks.grades [zoo animals digits flipkart] [--seeds 10]
+    python -m studies.grades [zoo animals digits flipkart] [--seeds 10]
 
 Labels are read here to print figures and nowhere else: no default was chosen by them (where one was
 chosen after a figure had been seen, docs/families.md says so).
@@ -10,10 +10,10 @@ import argparse
 import time
 
 import numpy as np
+from benchmarks import real_data
 from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_mutual_info_score
 
-from benchmarks import real_data
 from bhmc import BHMC
 from bhmc.datasets import load_zoo
 

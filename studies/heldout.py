@@ -1,6 +1,6 @@
-"""`make heldout`: the held-out log density of families and priors, by which defaults were chosen.
+"""The held-out log density of families and priors, by which defaults were chosen.
 
-    python -m benchmarks.heldout [iris wine cancer digits ...]
+    python -m studies.heldout [iris wine cancer digits ...]
 
 A fifth of the rows is held out; a chain of 300 sweeps, begun by k-means as in `BHMC`, sees the
 others; the predictive density is averaged over its second half. No label is read. Columns that do
@@ -12,9 +12,9 @@ import time
 from dataclasses import replace
 
 import numpy as np
+from benchmarks.chains import chain_of, start_state
 from sklearn import datasets
 
-from benchmarks.chains import chain_of, start_state
 from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc.likelihoods import AdaptiveGaussian, FreeGaussian, SharedGaussian
 from bhmc.model.state import Hyper

@@ -1,17 +1,10 @@
-"""The cases of `same_draws`, by the public interface alone and with every setting given.
+"""The cases of `same_draws`, by the public interface alone and with every setting given."""
 
-First tables (by NumPy alone) and families, then the cases, then digests of some of them: hashes of
-whole numbers, and floats, for a test that needs no older code.
-"""
-
-import hashlib
 import importlib
 import importlib.util
-import json
 import tempfile
 import warnings
-import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -21,205 +14,29 @@ from sklearn.exceptions import ConvergenceWarning
 
 import bhmc
 from bhmc import baselines, priors
-from bhmc import likelihoods as lik
-
-N_ROWS = 26
-
-_FULL = np.array([[0.5, 0.1, 0.0], [0.1, 0.4, 0.05], [0.0, 0.05, 0.6]])
-
-_ADAPTIVE = {"location": 0.1, "scale": 2.0, "least_variance": 0.03}
-_SHARED = {
-    "location": 0.1,
-    "scale": 2.0,
-    "noise_shape": 1.0,
-    "noise_scale": 0.2,
-    "spread_shape": 1.0,
-    "spread_scale": 0.2,
-    "least_variance": 0.02,
-}
-_FREE = {"location": 0.1, "scale": 2.0, "shape": 2.0, "noise": 0.2, "strength": 0.2}
-
-MEASURED = {
-    "gaussian-scalar": lik.Gaussian(sigma2=0.5, mu0=0.2, sigma0=4.0),
-    "gaussian-diagonal": lik.Gaussian(sigma2=[0.5, 0.4, 0.6], mu0=[0.0, 0.1, 0.2], sigma0=4.0),
-    "gaussian-full": lik.Gaussian(sigma2=_FULL, mu0=0.0, sigma0=8 * _FULL[::-1, ::-1]),
-    "gaussian-uniform": lik.Gaussian(sigma2=priors.Uniform(0, 1.5), mu0=0.0, sigma0=4.0),
-    "gaussian-inverse": lik.Gaussian(sigma2=priors.InverseGamma(2, 1), mu0=0.0, sigma0=_FULL),
-    "gaussian-slice": lik.Gaussian(sigma2=priors.Gamma(2, 4), mu0=0.0, sigma0=[3.0, 4.0, 5.0]),
-    "adaptive": lik.AdaptiveGaussian(covariance="diagonal", **_ADAPTIVE),
-    "adaptive-spherical": lik.AdaptiveGaussian(covariance="spherical", **_ADAPTIVE),
-    "shared": lik.SharedGaussian(covariance="diagonal", **_SHARED),
-    "shared-spherical": lik.SharedGaussian(covariance="spherical", **_SHARED),
-    "free": lik.FreeGaussian(covariance="diagonal", **_FREE),
-    "free-spherical": lik.FreeGaussian(covariance="spherical", **_FREE),
-    "full": lik.FullGaussian(nu=5.5, lam=0.2, mu0=0.0, sigma0=_FULL),
-}
-
-_COUNTED = {
-    "bernoulli": lik.Bernoulli(a=0.6, b=[0.5, 0.8, 1.2]),
-    "categorical": lik.Categorical(concentration=0.7, n_categories=[3, 4, 2]),
-    "poisson": lik.Poisson(shape=[1.0, 1.5, 2.0], rate=0.5),
-    "multinomial": lik.Multinomial(concentration=0.8, n_trials=9),
-}
-
-_MIXED = lik.Product(
-    [
-        (lik.SharedGaussian(covariance="diagonal", **_SHARED), [0, 4]),
-        (lik.Bernoulli(a=0.6, b=0.9), [1]),
-        (lik.Categorical(concentration=0.7, n_categories=3), [2]),
-        (lik.Poisson(shape=1.0, rate=0.5), [3]),
-        (lik.AdaptiveGaussian(covariance="diagonal", **_ADAPTIVE), [5]),
-    ]
+from studies.same_draws.data import (
+    ALLOW_MISSING,
+    FAMILIES,
+    MEASURED,
+    N_ROWS,
+    far_rows,
+    frame_columns,
+    frame_family,
+    rows_of,
+    with_gaps,
 )
-
-FAMILIES = {**MEASURED, **_COUNTED, "multinomial-sparse": _COUNTED["multinomial"], "mixed": _MIXED}
-
-ALLOW_MISSING = [name for name, family in FAMILIES.items() if family.allows_missing]
-
-N_FEATURES = {"mixed": 6}
-
-
-def rows_of(family: str, n: int = N_ROWS):
-    """Return n rows that the family can hold, in a few clear groups."""
-    if family == "mixed":
-        parts = [_measured(n)[:, :1], _bits(n)[:, :1], _codes(n)[:, :1], _counts(n)[:, :1]]
-        return np.hstack([*parts, _measured(n)[:, 1:]])
-    makers = {
-        "bernoulli": _bits,
-        "categorical": _codes,
-        "poisson": _counts,
-        "multinomial": _words,
-        "multinomial-sparse": lambda n: sparse.csr_matrix(_words(n)),
-    }
-    return makers.get(family, _measured)(n)
-
-
-def with_gaps(X):
-    """Return the rows with some entries missing, and one row without any."""
-    X = X.copy()
-    X[np.random.default_rng(5).random(X.shape) < 0.15] = np.nan
-    X[3] = np.nan
-    return X
-
-
-def far_rows(family: str):
-    """Return rows with two of them so far away that sums of statistics do not subtract well."""
-    X, far = _measured(N_ROWS), 5e3 if family == "full" else 1e7
-    X[4] += far
-    X[9] -= 0.3 * far
-    return X
-
-
-def frame_columns() -> dict[str, list]:
-    """Return the columns of a frame of numbers, truth values and text with gaps."""
-    rng, which = np.random.default_rng(9), np.arange(N_ROWS) % 3
-    weight = (4.0 + 9.0 * which + rng.standard_normal(N_ROWS)).tolist()
-    coat = [str(word) for word in np.array(["short", "long", "curly"])[which]]
-    weight[5], coat[7] = None, None
-    coat[8] = "long"
-    return {
-        "weight": weight,
-        "coat": coat,
-        "barks": (which > 0).tolist(),
-        "litters": rng.poisson(1.0 + 2.0 * which).tolist(),
-    }
-
-
-def frame_family() -> lik.Product:
-    """Return a family for the frame, by the names of its columns."""
-    return lik.Product(
-        [
-            (lik.FreeGaussian(covariance="diagonal", **_FREE), ["weight"]),
-            (lik.Poisson(shape=1.0, rate=0.5), ["litters"]),
-            (lik.Bernoulli(a=0.5, b=0.5), ["barks"]),
-            ("categorical", ["coat"]),
-        ]
-    )
-
-
-def _measured(n: int):
-    """Return n rows of three numbers around four middles."""
-    rng = np.random.default_rng(1)
-    middles = np.array([[-3.0, -2.0, 0.0], [-3.0, 2.0, 0.5], [3.0, 2.5, -1.0], [2.0, -3.0, 1.0]])
-    return middles[np.arange(n) % 4] + 0.7 * rng.standard_normal((n, 3))
-
-
-def _bits(n: int):
-    """Return n rows of three zeros or ones."""
-    share = np.array([[0.9, 0.1, 0.2], [0.1, 0.8, 0.9], [0.5, 0.9, 0.1]])
-    return (np.random.default_rng(2).random((n, 3)) < share[np.arange(n) % 3]).astype(float)
-
-
-def _codes(n: int):
-    """Return n rows of three codes, below 3, 4 and 2."""
-    codes = np.random.default_rng(3).integers([3, 4, 2], size=(n, 3))
-    codes[::2, 0], codes[1::3, 1] = 1, 3
-    return codes.astype(float)
-
-
-def _counts(n: int):
-    """Return n rows of three counts."""
-    rate = np.array([[1.0, 8.0, 3.0], [9.0, 1.0, 0.5]])
-    return np.random.default_rng(4).poisson(rate[np.arange(n) % 2]).astype(float)
-
-
-def _words(n: int):
-    """Return n rows of counts of six words."""
-    share = np.array([[5, 3, 1, 0.5, 0.3, 0.2], [0.2, 0.3, 0.5, 1, 3, 5]]) / 10
-    rng = np.random.default_rng(6)
-    return np.array([rng.multinomial(9 + i % 4, share[i % 2]) for i in range(n)]).astype(float)
-
-
-Fields = dict[str, np.ndarray]
-Case = Callable[[], Fields]
-
-SAMPLERS = {"gibbs": "kmeans", "mh": "prior", "paper": "single"}
-"""Each sampler, and where its chains start."""
-
-_NUMBERS = {"alpha": 0.7, "gamma0": 1.5, "gamma": 0.6}
-_LEARNED = {
-    "alpha": priors.Gamma(2, 10),
-    "gamma0": priors.InverseGamma(2, 2),
-    "gamma": priors.Beta(2, 3),
-}
-_PAPERS = {
-    "alpha": priors.Gamma(3, 1),
-    "gamma0": priors.Gamma(3.5, 1),
-    "gamma": priors.Uniform(0, 1.5),
-}
-FORMS = {
-    "infinite": {**_NUMBERS, "hyper": "exact", "fixed_components": None},
-    "finite": {**_NUMBERS, "hyper": "exact", "fixed_components": 5},
-    "learned": {**_LEARNED, "hyper": "exact", "fixed_components": None},
-    "finite-learned": {**_LEARNED, "hyper": "exact", "fixed_components": 4},
-    "walk": {**_PAPERS, "hyper": "paper", "fixed_components": None},
-    "finite-walk": {**_PAPERS, "hyper": "paper", "fixed_components": 4},
-}
-
-_USUAL = {
-    "n_levels": 2,
-    "n_warmup": 3,
-    "n_draws": 6,
-    "thin": 1,
-    "n_chains": 1,
-    "n_jobs": 1,
-    "precision": "float64",
-    "estimate": "vi",
-    "keep": "paths",
-    "checkpoint": None,
-    "progress": False,
-}
-
-_DRAWS = (
-    *("log_joint", "log_likelihood", "n_nodes", "n_components", "component_entropy"),
-    *("alpha", "gamma0", "gamma", "nodes_at", "entropy_at", "shared", "together", "pairs"),
-    *("partition_index", "mixture_index"),
+from studies.same_draws.fits import (
+    FORMS,
+    SAMPLERS,
+    Case,
+    Fields,
+    fields_of,
+    fitted,
+    forms_of,
+    seed_of,
+    state_fields,
+    tree_fields,
 )
-_TREE = (
-    *("parents", "levels", "sizes", "weights", "paths", "components", "theta", "alpha", "shared"),
-    *("support", "component_means", "feature_means", "feature_scales", "heights"),
-)
-_STATE = ("paths", "components", "parents", "log_weights", "theta", "shared", "hyper")
 
 
 def cases() -> dict[str, Case]:
@@ -238,52 +55,6 @@ def run(name: str, case: Case) -> Fields:
             return {field: np.asarray(value) for field, value in case().items()}
         except Exception as error:  # said as the case's outcome
             return {"error": np.asarray(f"{name}: {type(error).__name__}: {error}")}
-
-
-def fitted(X, *, seed: str, sampler: str, form: str, **settings) -> bhmc.BHMC:
-    """Return a model fitted to X with every setting given."""
-    given = {**_USUAL, "init": SAMPLERS[sampler], **FORMS[form], **settings}
-    return bhmc.BHMC(sampler=sampler, random_state=_seed(seed), **given).fit(X)
-
-
-def fields_of(model: bhmc.BHMC) -> Fields:
-    """Return what a fit drew and what it shows of it."""
-    draws, found = model.draws_, {}
-    found |= {f"draws.{name}": getattr(draws, name) for name in _DRAWS}
-    paths = [one.paths(draws.n_levels) for one in draws.partitions]
-    found["draws.paths"] = np.array(paths)
-    found["draws.components"] = np.array([one.component for one in draws.partitions], np.int64)
-    found["draws.parents"] = np.concatenate([one.parents for one in draws.partitions])
-    for name in ("weights", "theta", "shared"):
-        parts = [np.ravel(getattr(one, name)) for one in draws.mixtures]
-        found[f"mixtures.{name}"] = np.concatenate(parts) if parts else np.empty(0)
-    for name in ("alpha", "gamma0", "gamma", "shared"):
-        if hasattr(model, "warmup_traces_"):
-            found[f"warmup.{name}"] = getattr(model.warmup_traces_, name)
-    found |= {"labels": model.labels_, "likelihood": model.likelihood_.describe()}
-    return found | _tree_fields(model.tree_)
-
-
-def forms_of(sampler: str) -> list[str]:
-    """Return the forms of the model that the sampler has."""
-    return [form for form in FORMS if sampler != "paper" or not form.startswith("finite")]
-
-
-def _tree_fields(tree: bhmc.Tree) -> Fields:
-    """Return the arrays of a tree that are known."""
-    found = {f"tree.{name}": getattr(tree, name) for name in _TREE}
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _state_fields(state: bhmc.State, at: str) -> Fields:
-    """Return the arrays of a state; `n_components` of its concentrations is 0 for None."""
-    found = {f"{at}.{name}": getattr(state, name) for name in _STATE}
-    return found | {f"{at}.hyper": np.array([value or 0 for value in state.hyper], float)}
-
-
-def _seed(name: str) -> int:
-    """Return a seed of the case's own."""
-    return zlib.crc32(name.encode())
 
 
 def _fit(X, name: str, **settings) -> tuple[str, Case]:
@@ -470,11 +241,11 @@ def _sweeps(name: str, family: str, sampler: str, form: str) -> Fields:
     """Draw from the prior, sweep, draw data afresh, sweep; look at the next random number."""
     given, likelihood = FORMS[form], FAMILIES[family]
     numbers = (given["alpha"], given["gamma0"], given["gamma"], given["fixed_components"])
-    hyper, rng = bhmc.Hyper(*numbers), np.random.default_rng(_seed(name))
+    hyper, rng = bhmc.Hyper(*numbers), np.random.default_rng(seed_of(name))
     model = {"hyper": hyper, "likelihood": likelihood}
     width = rows_of(family).shape[1]
     state, X = bhmc.sample_prior(18, n_levels=3, n_features=width, rng=rng, **model)
-    found = _state_fields(state, "prior") | {"X": X}
+    found = state_fields(state, "prior") | {"X": X}
     kept = []
     for _ in range(5):
         table = sparse.csr_matrix(X) if family.endswith("sparse") else X
@@ -482,7 +253,7 @@ def _sweeps(name: str, family: str, sampler: str, form: str) -> Fields:
             state, info = bhmc.sweep(state, table, sampler=sampler, rng=rng, **model)
         kept.append([*info, bhmc.log_joint(state, table, **model)])
         X = bhmc.sample_data(state, likelihood=likelihood, rng=rng)
-    found |= _state_fields(state, "last") | {"fresh": X, "trace": np.array(kept, float)}
+    found |= state_fields(state, "last") | {"fresh": X, "trace": np.array(kept, float)}
     return found | {"next_random": rng.random(3)}
 
 
@@ -558,85 +329,10 @@ def _perched(masking: str, balance: bool, max_leaves: int | None, beam: int | No
     )
     found = _grown(model)
     later = model.partial_fit(rows_of("adaptive", 60)[40:])
-    return found | {f"later.{k}": v for k, v in _tree_fields(later.tree_).items()}
+    return found | {f"later.{k}": v for k, v in tree_fields(later.tree_).items()}
 
 
 def _grown(model) -> Fields:
     """Fit a rival and look at its tree."""
     model.fit(rows_of("adaptive", 40))
-    return _tree_fields(model.tree_) | {"labels": model.labels_}
-
-
-_WHOLE = ("draws.paths", "draws.components", "last.paths", "last.components")
-_REAL = (
-    *("draws.log_joint", "draws.log_likelihood", "draws.alpha", "draws.gamma0", "draws.gamma"),
-    *("tree.theta", "tree.shared", "trace", "next_random"),
-)
-
-# At most so many floats of a field are kept, the last ones: they depend on all before.
-_MOST_FLOATS = 12
-
-RELATIVE = 1e-9
-"""How far floats may be apart, as a share of the largest of their field."""
-
-Digest = dict[str, str | list[float]]
-
-
-def digested_names() -> list[str]:
-    """Return the cases with a digest: every sampler and family once, forms in turn."""
-    names = []
-    for i, family in enumerate(FAMILIES):
-        for j, sampler in enumerate(SAMPLERS):
-            forms = forms_of(sampler)
-            form = forms[(i + j) % len(forms)]
-            what = "sweep" if (i + j) % 4 == 3 and not form.endswith("walk") else "fit"
-            names.append(f"{what}/{family}/{sampler}/{form}")
-    return names
-
-
-def digests() -> dict[str, Digest]:
-    """Run the cases with a digest; return hashes of their draws and some of their floats."""
-    known = cases()
-    return {name: digest(run(name, known[name])) for name in digested_names()}
-
-
-def digest(fields: Fields) -> Digest:
-    """Return a hash of the paths and components, and floats as a list for each field."""
-    if "error" in fields:
-        return {"error": str(fields["error"])}
-    whole = hashlib.sha256()
-    for name in _WHOLE:
-        if name in fields:
-            whole.update(str(fields[name].shape).encode())
-            whole.update(np.ascontiguousarray(fields[name], dtype="<i8").tobytes())
-    found: Digest = {"draws": whole.hexdigest()}
-    for name in _REAL:
-        if name in fields and fields[name].size:
-            found[name] = np.ravel(fields[name]).tolist()[-_MOST_FLOATS:]
-    return found
-
-
-def differing(expected: Mapping[str, Digest], found: Mapping[str, Digest]) -> list[str]:
-    """Return a line for each case and field that is not the same in both."""
-    lines = []
-    for name in sorted({*expected, *found}):
-        old, new = expected.get(name, {}), found.get(name, {})
-        unlike = [field for field in {**old, **new} if not _alike(old.get(field), new.get(field))]
-        lines += [f"{name}: {field}" for field in unlike]
-    return lines
-
-
-def write_digests(path: Path) -> None:
-    """Write the digests of the `bhmc` in the path as JSON, a line a case."""
-    rows = [f"{json.dumps(name)}: {json.dumps(one)}" for name, one in digests().items()]
-    path.write_text("{\n" + ",\n".join(rows) + "\n}\n")
-
-
-def _alike(old, new) -> bool:
-    """Return whether two hashes are equal, or two lists of floats nearly so."""
-    if not (isinstance(old, list) and isinstance(new, list)):
-        return old == new
-    if len(old) != len(new):
-        return False
-    scale = np.max(np.abs(old), initial=1e-300, where=np.isfinite(old))
-    return np.allclose(new, old, rtol=RELATIVE, atol=RELATIVE * scale, equal_nan=True)
+    return tree_fields(model.tree_) | {"labels": model.labels_}

@@ -1,6 +1,6 @@
-"""`make search-study`: does `bhmc.search` find settings that beat the defaults on rows not seen?
+"""Does `bhmc.search` find settings that beat the defaults on rows not seen?
 
-    python -m benchmarks.search [zoo digits wine ...] [--seconds 300] [--splits 4]
+    python -m studies.search [zoo digits wine ...] [--seconds 300] [--splits 4]
 
 A fifth of the rows is put away before the search begins; the search, its splits and its second
 scores see the others only. Then the settings it found and the defaults are fitted to those others
@@ -14,10 +14,10 @@ import json
 from pathlib import Path
 
 import numpy as np
+from benchmarks.chains import chain_of, start_state
 from sklearn import datasets
 
 import bhmc
-from benchmarks.chains import chain_of, start_state
 from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc.likelihoods import resolve
 from bhmc.model.hyper import concentrations
@@ -95,7 +95,7 @@ def _short(value) -> str:
 
 def main() -> None:
     """Print a line for every outer split, then the mean gain of each table."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.search")
+    parser = argparse.ArgumentParser(prog="python -m studies.search")
     parser.add_argument("tables", nargs="*", default=list(TABLES), help="of zoo, digits, wine")
     parser.add_argument("--seconds", type=float, default=300.0, help="time of each search")
     parser.add_argument("--splits", type=int, default=4, help="outer splits of each table")

@@ -1,0 +1,1 @@
+"""Whether two versions of `bhmc` draw the same: tables, cases, digests, and the comparison."""

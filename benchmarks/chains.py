@@ -1,6 +1,7 @@
 """Chains of the hdp transition in one call, from a state and a family."""
 
 from bhmc._sampling import start
+from bhmc._validation.init import check_init
 from bhmc.model.hdp.setting import Hdp
 from bhmc.rows.local import LocalRows
 
@@ -16,6 +17,8 @@ def chain_of(
 
 
 def start_state(family, *, n_levels, hyper, rng, init="prior", dtype="float64"):
-    """Where a chain starts."""
+    """Where a chain starts, whatever `init` asks for."""
     rows = LocalRows(family, dtype)
+    k = hyper.n_components
+    init = check_init(init, n_rows=rows.n_rows, n_levels=n_levels, n_components=k)
     return start.start_state(Hdp().bind(hyper), rows, n_levels=n_levels, rng=rng, init=init)

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._sampling.initial_clusters import nested_groups
-from bhmc._validation.init import check_init
 from bhmc.likelihoods import ConjugateFamily
 from bhmc.model.protocol import Transition
 from bhmc.model.state import State
@@ -37,11 +36,10 @@ def start_state(
         Steps from the root to a leaf.
     rng : numpy.random.Generator
         Where all randomness comes from.
-    init : str or array
-        As in `BHMC`.
+    init : str or (n, m) array
+        As in `BHMC`, after `check_init`.
     """
     most = transition.hyper.n_components
-    init = check_init(init, n_rows=rows.n_rows, n_levels=n_levels, n_components=most)
     settled = transition.drawn(rng)
     rows.turn_to(rows.family.start_shared())
     from_prior = isinstance(init, str) and init == "prior"

@@ -115,8 +115,13 @@ class Bare:
 
 
 def in_fresh_process(module: str, *arguments: str, **environment: str) -> dict:
-    """The JSON that `python -m module` prints, run alone on one BLAS thread."""
+    """The JSON that `python -m module` prints, run alone on one BLAS thread.
+
+    Bytecode may be written: an installed package has its own, and parsing the sources anew in every
+    process would be measured too.
+    """
     threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    threads["PYTHONDONTWRITEBYTECODE"] = ""
     result = subprocess.run(
         [sys.executable, "-m", module, *arguments],
         cwd=ROOT,

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc.model.state import Hyper, Info, Partition, State
+from bhmc.model.state import Hyper, Info, Partition, Sizes, State
 from bhmc.priors import Prior
 
 Floats = NDArray[np.float64]
@@ -32,6 +32,20 @@ class Sampler(Protocol):
 
     def partition(self) -> Partition:
         """A copy of the current tree and components, a leaf and a component a row."""
+        ...
+
+    def sizes(self) -> Sizes:
+        """How large nodes and components are; `partition().sizes()`, or quicker."""
+        ...
+
+    def components_of(self, rows: NDArray[np.int64]) -> NDArray[np.integer]:
+        """(m,) numbers that are equal where two rows are in one component.
+
+        Parameters
+        ----------
+        rows : (m,) array
+            Numbers of rows.
+        """
         ...
 
     def log_likelihood(self) -> float:

@@ -167,6 +167,19 @@ class State(NamedTuple):
         return len(self.theta)
 
 
+class Sizes(NamedTuple):
+    """How large the nodes and the components of a draw are."""
+
+    levels: NDArray[np.int64]
+    """(n_nodes,) level of each node, 0 for the root, which is the first."""
+    nodes: NDArray[np.int64]
+    """(n_nodes,) number of rows under each node."""
+    components: NDArray[np.int64]
+    """(K,) number of rows in each component; empty in a model without components."""
+    even: bool
+    """Whether all leaves are at one level."""
+
+
 class Partition(NamedTuple):
     """The tree and the components of one draw, without its weights and parameters."""
 
@@ -192,19 +205,15 @@ class Partition(NamedTuple):
             above = np.where(below, self.parents[above], -1)
         return levels
 
-    def sizes(self, levels: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(n_nodes,) number of rows under each node.
-
-        Parameters
-        ----------
-        levels : (n_nodes,) array
-            The partition's own `levels`.
-        """
-        sizes = np.bincount(self.leaf, minlength=len(self.parents))
+    def sizes(self) -> Sizes:
+        """Rows of every node and component, counted."""
+        levels = self.levels
+        nodes = np.bincount(self.leaf, minlength=len(self.parents))
         for level in range(int(levels.max()), 0, -1):
-            nodes = np.flatnonzero(levels == level)
-            np.add.at(sizes, self.parents[nodes], sizes[nodes])
-        return sizes
+            own = np.flatnonzero(levels == level)
+            np.add.at(nodes, self.parents[own], nodes[own])
+        even = bool((levels[self.leaf] == levels.max()).all())
+        return Sizes(levels, nodes, np.bincount(self.component), even)
 
     def paths(self, n_levels: int) -> NDArray[np.int32]:
         """(n, n_levels + 1) node ids from the root to each row's leaf.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.model.protocol import Sampler
-from bhmc.model.state import Info, Partition
+from bhmc.model.state import Info, Sizes
 from bhmc.posterior.draws import Draws, learned_value
 from bhmc.posterior.predictive import mixture_of
 from bhmc.posterior.retention import Plan, Thinned, WholeDraw, small
@@ -99,11 +99,11 @@ class Recorder:
             raise ArithmeticError(
                 "The log likelihood is NaN because values overflowed double precision."
             )
-        draw, partition = len(self.rows), sampler.partition()
+        draw, sizes = len(self.rows), sampler.sizes()
         if not self.rows:
-            self.pairs = watched_pairs(len(partition.component))
-        self.rows.append(_numbers(sampler, partition, log_likelihood, self.pairs))
-        self._keep(sampler, partition, draw)
+            self.pairs = watched_pairs(int(sizes.components.sum()))
+        self.rows.append(_numbers(sampler, sizes, log_likelihood, self.pairs))
+        self._keep(sampler, draw)
         value = getattr(self.rows[-1], self.plan.best_by)
         if self.plan.best and (self.best is None or value > self.best_value):
             self.best = None  # never two of them: for many rows a state is large
@@ -173,12 +173,12 @@ class Recorder:
         recorder.best, recorder.best_value = values["best"], values["best_log_likelihood"]
         return recorder
 
-    def _keep(self, sampler: Sampler, partition: Partition, draw: int) -> None:
+    def _keep(self, sampler: Sampler, draw: int) -> None:
         keeps_whole = self.plan.state_step > 0 and self.wholes.wants(draw)
         keeps_partition = self.plan.partition_step > 0 and self.partitions.wants(draw)
         if not keeps_whole and not keeps_partition:
             return
-        kept = small(partition)
+        kept = small(sampler.partition())
         if keeps_partition:
             self.partitions.add(draw, kept)
         if keeps_whole:
@@ -269,20 +269,18 @@ def collect_warmup(recorders: Sequence[Recorder]) -> WarmupTraces:
 
 
 def _numbers(
-    sampler: Sampler, partition: Partition, log_likelihood: float, pairs: NDArray[np.int64]
+    sampler: Sampler, sizes: Sizes, log_likelihood: float, pairs: NDArray[np.int64]
 ) -> Row:
     """What is noted of a draw; entropies are -sum of p log p, p being shares of the rows."""
-    levels = partition.levels
-    sizes = partition.sizes(levels)
-    n, terms = sizes[0], np.bincount(levels, weights=sizes * np.log(sizes))
-    held = np.bincount(partition.component)
-    held = held[held > 0]
-    counted = slice(1, None) if _has_levels(partition, levels) else slice(0)
-    one, other = partition.component[pairs.T]
+    levels, nodes = sizes.levels, sizes.nodes
+    n, terms = nodes[0], np.bincount(levels, weights=nodes * np.log(nodes))
+    held = sizes.components[sizes.components > 0]
+    counted = slice(1, None) if sizes.even else slice(0)
+    one, other = sampler.components_of(pairs.ravel()).reshape(-1, 2).T
     return Row(
         log_joint=log_likelihood + sampler.log_prior(),
         log_likelihood=log_likelihood,
-        n_nodes=len(sizes),
+        n_nodes=len(nodes),
         n_components=sampler.n_components,
         component_entropy=float(np.log(n) - (held * np.log(held)).sum() / n) if len(held) else 0.0,
         learned=dict(sampler.learned()),
@@ -291,11 +289,6 @@ def _numbers(
         shared=sampler.shared,
         together=one == other,
     )
-
-
-def _has_levels(partition: Partition, levels: NDArray[np.int64]) -> bool:
-    """Whether all leaves are at one level."""
-    return bool((levels[partition.leaf] == levels[-1]).all())
 
 
 def _table(values: list[list[Any]]) -> NDArray:

@@ -28,7 +28,7 @@ from bhmc.baselines.pydt.state import (
     restore,
     tree_of,
 )
-from bhmc.model.state import Info
+from bhmc.model.state import Info, Sizes
 from bhmc.posterior.draws import Partition
 from bhmc.priors import Prior
 
@@ -189,6 +189,14 @@ class DiffusionChain:
         number[order], number[-1] = np.arange(len(order)), NONE
         leaf = number[: n_leaves(self._work)]
         return Partition(leaf, np.empty(0, dtype=np.int32), number[parents[order]])
+
+    def sizes(self) -> Sizes:
+        """How large the nodes are; there are no components."""
+        return self.partition().sizes()
+
+    def components_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Nothing: there are no components, so no pair of rows is watched."""
+        return np.empty(0, dtype=np.int64)
 
     def log_likelihood(self) -> float:
         """log p(X, tree | rates), a density in the clocks s = -log(1 - t) of all inner nodes.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bhmc.model.hdp import kernels, workspace
 from bhmc.model.hdp.density import log_p_tree
 from bhmc.model.hdp.params import hdp_state
-from bhmc.model.state import Hyper, Info, Partition, State, paths_to
+from bhmc.model.state import Hyper, Info, Partition, Sizes, State, paths_to
 from bhmc.rows.local import LocalRows
 
 # Births and deaths leave holes and an order of nodes that slow a pass down, a little; and sums of
@@ -192,6 +192,16 @@ class HdpSampler:
             component=order.label_of[self.rows.component],
             parents=workspace.parents(self.ws, order),
         )
+
+    def sizes(self) -> Sizes:
+        """How large nodes and components are."""
+        nodes = np.flatnonzero(self.ws.level >= 0)
+        held = self.ws.held[self._columns()]
+        return Sizes(self.ws.level[nodes], self.ws.n_under[nodes], held, even=True)
+
+    def components_of(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+        """(m,) columns of these rows' components."""
+        return self.rows.component[rows]
 
     def sweep(self) -> Info:
         """One full sweep in place: every datum, then all weights, then all theta."""

@@ -25,10 +25,14 @@ SHORT = {"n_warmup": 2, "n_draws": 4}  # every conditional in use, several draws
 LONGER = {"n_warmup": 100, "n_draws": 50}
 
 
-@parametrize_with_checks([BHMC(**form, **SHORT) for form in FORMS])
+# The sampler gibbs in the infinite form is in `test_conformance`, with every family.
+OTHER_SAMPLERS = [{"sampler": "paper"}, {"sampler": "mh", "fixed_components": 5}]
+
+
+@parametrize_with_checks([BHMC(**form, **SHORT) for form in OTHER_SAMPLERS])
 def test_scikit_learn_conventions(estimator, check):
-    """Every sampler; no check is expected to fail. Longer chains where blobs are asked for: the
-    other checks do not depend on it.
+    """No check is expected to fail. Longer chains where blobs are asked for: the other checks do
+    not depend on it.
     """
     if check.func.__name__ == "check_clustering":
         # A clone: all checks of an estimator share the object, and the next ones stay short.

@@ -1,7 +1,7 @@
 """Draws from named distributions inside the kernels, against SciPy and against exact laws.
 
 The kernels' text runs uncompiled here; that the compiled code gives the same draws is the business
-of tests/test_twin.py.
+of tests/model/test_twin.py.
 """
 
 import numba

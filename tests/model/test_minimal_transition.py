@@ -103,6 +103,24 @@ def test_the_command_line(X, tmp_path, capsys):
     assert main(["fit", str(table), "--output", str(run), "--seed", "0", *options]) == 0
     assert main(["show", str(run)]) == 0
     assert "root" in capsys.readouterr().out
+    assert list(BHMC.load(run / "model.bhmc").draws_.learned) == ["gamma0"]
+
+
+def test_nothing_is_learned_after_the_papers_warmup(X):
+    likelihood = bhmc.likelihoods.Gaussian(sigma2=bhmc.priors.Uniform(0.01, 5.0))
+    settings = SHORT | {"likelihood": likelihood, "hyper": "paper", "n_chains": 1}
+    draws = BHMC(**settings).fit(X).draws_
+    assert len(np.unique(draws.shared)) == len(np.unique(draws.gamma0)) == 1
+
+
+def test_a_state_of_another_transition_is_refused(X):
+    hyper, rng = bhmc.Hyper(1.0, 1.0, 1.0), np.random.default_rng(0)
+    settings = {"hyper": hyper, "likelihood": LIKELIHOOD, "rng": rng}
+    state, Y = bhmc.sample_prior(6, n_levels=1, transition="dp", **settings)
+    with pytest.raises(ValueError, match="the state is one of transition='dp', and 'hdp' was"):
+        bhmc.sweep(state, Y, sampler="gibbs", **settings)
+    with pytest.raises(ValueError, match="needs n_levels=1"):
+        bhmc.sample_prior(6, n_levels=2, transition="dp", **settings)
 
 
 def test_what_does_not_fit_together_is_refused(X):

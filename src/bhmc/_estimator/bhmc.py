@@ -32,7 +32,7 @@ from bhmc.likelihoods import (
 )
 from bhmc.model.hyper import concentrations
 from bhmc.model.protocol import Transition
-from bhmc.model.registry import transition_named
+from bhmc.model.registry import transition_named, unbound
 from bhmc.model.state import CONCENTRATIONS
 from bhmc.posterior.diagnostics import Diagnostics, diagnose, warn_if_not_converged
 from bhmc.posterior.draws import Draws
@@ -272,7 +272,7 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         }
         if self.hyper == "paper":
             self.warmup_traces_: WarmupTraces = collect_warmup(kept)
-        self.draws_: Draws = collect(kept)
+        self.draws_: Draws = collect(kept, transition)
         names = row_names(X)
         self.__dict__.pop("item_names_", None)  # of an earlier fit
         if names is not None:
@@ -375,7 +375,7 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
             raise ValueError(
                 "hyper='paper' learns during the warm-up only: n_warmup must be at least 1, got 0."
             )
-        transition = transition_named(self.transition)
+        transition = unbound(transition_named(self.transition))
         hyper = concentrations(
             **{name: getattr(self, name) for name in CONCENTRATIONS},
             fixed_components=self.fixed_components,

@@ -95,4 +95,6 @@ def describe_fit(parameters: dict[str, Any], X) -> dict[str, str]:
 
 
 def _text(value: Any) -> str:
+    if hasattr(value, "samplers") and value == type(value)():
+        value = value.name  # a transition without settings is what its name stands for
     return digest_of_data(value) if isinstance(value, np.ndarray | list) else repr(value)

@@ -54,6 +54,11 @@ def sweep(
         X, state, allow_missing=setting.allows_missing, allow_sparse=setting.allows_sparse
     )
     bound = transition_named(transition).bind(hyper)
+    if state.params.transition != bound.name:
+        raise ValueError(
+            f"the state is one of transition={state.params.transition!r}, and {bound.name!r} was "
+            f"asked for."
+        )
     state = bound.adopt(state)
     bound = bound.bind(bound.hyper._replace(n_components=state.hyper.n_components))
     check_choice(sampler, "sampler", bound.samplers)

@@ -119,9 +119,9 @@ def _score(plan, number, split, settings, likelihood, fitted, held_out, deadline
     log_p = np.full(len(held_out), -np.inf)
     components = []
     with one_blas_thread():
-        transition, rows = transition_named("hdp").bind(hyper), LocalRows(family)
+        transition, rows = transition_named(BHMC().transition).bind(hyper), LocalRows(family)
         start = start_state(transition, rows, n_levels=n_levels, rng=rng, init=BHMC().init)
-        chain = transition.sampler(start, rows, "gibbs", rng)
+        chain = transition.sampler(start, rows, transition.samplers[0], rng)
         for sweep in range(1, plan.warmup + THIN * plan.draws + 1):
             if time.monotonic() > deadline:
                 return None

@@ -99,7 +99,10 @@ class Family(ABC):
 
     @abstractmethod
     def statistics(self, rows: slice) -> Floats:
-        """(rows, s): t(x_n) of a slice of rows, the last column 1; not to be written to."""
+        """(rows, s): t(x_n) of a slice of rows, the last column 1; not to be written to.
+
+        t never depends on the shared numbers: samplers keep sums of it while those change.
+        """
 
     @abstractmethod
     def natural(self, theta: Floats) -> Floats:

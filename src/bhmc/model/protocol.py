@@ -57,8 +57,8 @@ class Sampler(Protocol):
         ...
 
     def learned(self) -> dict[str, Any]:
-        """Numbers and arrays that the transition may learn, by name, those that are fixed
-        included.
+        """Copies of the numbers and arrays that the transition may learn, by name, those that are
+        fixed included.
         """
         ...
 
@@ -115,8 +115,8 @@ class Transition(Protocol):
         """The concentrations it is bound to: numbers, or priors where they are learned."""
         ...
 
-    def usual_priors(self, how: str) -> Mapping[str, Prior]:
-        """What "learn" stands for, by the name of the concentration.
+    def usual_priors(self, how: str) -> Mapping[str, Prior | float]:
+        """What "learn" stands for, by the name of the concentration: a prior, or a number.
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ class Transition(Protocol):
         Parameters
         ----------
         captured : mapping
-            What `capture` returned.
+            What `capture` returned, by way of a file: check it where kernels would not.
         rows : Rows
             The same data.
         name : str

@@ -26,8 +26,29 @@ def transition_named(transition: Any) -> Any:
             raise ValueError(f"transition={transition!r} is not known; choose one of {names}.")
         module, _, name = TRANSITIONS[transition].partition(":")
         return getattr(import_module(module), name)()
-    if not hasattr(transition, "samplers"):
+    if isinstance(transition, type) or not hasattr(transition, "samplers"):
         raise TypeError(f"transition must be a name or a transition, got {transition!r}.")
+    if transition.name not in TRANSITIONS:
+        raise ValueError(
+            f"transition={transition!r} is not registered: add its name to "
+            f"bhmc.model.registry.TRANSITIONS."
+        )
+    return transition
+
+
+def unbound(transition: Any) -> Any:
+    """`transition`, if its concentrations are still to come.
+
+    Parameters
+    ----------
+    transition : Transition
+        What a user gave an estimator, whose parameters are the concentrations.
+    """
+    if transition.hyper != type(transition)().hyper:
+        raise ValueError(
+            f"transition={transition!r} has concentrations of its own: give them as alpha, gamma0 "
+            f"and gamma."
+        )
     return transition
 
 

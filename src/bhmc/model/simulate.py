@@ -57,10 +57,10 @@ def sample_prior(
     """
     n, n_levels = check_whole(n, "n", 1), check_whole(n_levels, "n_levels", 1)
     n_features, rng = check_whole(n_features, "n_features", 1), check_rng(rng)
-    bound = transition_named(transition).bind(_with_form(hyper, n_components))
-    return bound.simulate(
-        n, n_levels=n_levels, likelihood=resolve(likelihood), n_features=n_features, rng=rng
-    )
+    bound, setting = transition_named(transition), resolve(likelihood)
+    bound = bound.bind(_with_form(hyper, n_components))
+    bound.check(setting, n_levels, bound.samplers[0])
+    return bound.simulate(n, n_levels=n_levels, likelihood=setting, n_features=n_features, rng=rng)
 
 
 def sample_data(

@@ -62,6 +62,9 @@ class Info(NamedTuple):
 class Params(Protocol):
     """What a transition adds to a state: a NamedTuple of its own (`HdpParams`, say)."""
 
+    transition: str
+    """The name of the transition, as in the registry."""
+
     @property
     def hyper(self) -> Hyper:
         """The current concentrations, as numbers."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logsumexp, softmax
 
 from bhmc.likelihoods import ConjugateFamily, Likelihood
-from bhmc.model.protocol import Predictive
+from bhmc.model.protocol import Predictive, Transition
 from bhmc.model.registry import transition_of
 from bhmc.model.state import State
 from bhmc.posterior.draws import Mixture
@@ -22,15 +22,17 @@ Floats = NDArray[np.float64]
 _MOST_NUMBERS, _MOST_ROWS = 2**21, 4096
 
 
-def mixture_of(state: State) -> Mixture:
+def mixture_of(state: State, transition: Transition | None = None) -> Mixture:
     """What a draw says of a row not seen.
 
     Parameters
     ----------
     state : State
         The draw.
+    transition : Transition, optional
+        Whose draw it is; by default the state's own, without settings.
     """
-    weights = transition_of(state).component_weights(state)
+    weights = (transition or transition_of(state)).component_weights(state)
     return Mixture(weights, state.theta, state.shared)
 
 

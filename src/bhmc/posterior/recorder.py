@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc.model.protocol import Sampler
+from bhmc.model.protocol import Sampler, Transition
 from bhmc.model.state import Info, Sizes
 from bhmc.posterior.draws import Draws, learned_value
 from bhmc.posterior.predictive import mixture_of
@@ -215,13 +215,15 @@ def watched_pairs(n_rows: int) -> NDArray[np.int64]:
     return np.column_stack([first, (first + rng.integers(1, n_rows, size=_N_PAIRS)) % n_rows])
 
 
-def collect(recorders: Sequence[Recorder]) -> Draws:
+def collect(recorders: Sequence[Recorder], transition: Transition | None = None) -> Draws:
     """What all chains have kept.
 
     Parameters
     ----------
     recorders : sequence of Recorder
         One for each chain, with as many draws each.
+    transition : Transition, optional
+        Whose draws they are.
     """
     columns = {
         name: _table([[getattr(row, name) for row in one.rows] for one in recorders])
@@ -236,7 +238,7 @@ def collect(recorders: Sequence[Recorder]) -> Draws:
         pairs=recorders[0].pairs,
         partitions=partitions,
         partition_index=partition_index,
-        mixtures=tuple(mixture_of(whole.state(n_levels)) for whole in wholes),
+        mixtures=tuple(mixture_of(whole.state(n_levels), transition) for whole in wholes),
         mixture_index=whole_index,
     )
 

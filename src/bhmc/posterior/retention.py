@@ -188,9 +188,13 @@ class Thinned:
             self._select([i for i, draw in enumerate(self.draws) if draw % self.step == 0])
 
     def restore(self, step: int, draws: list[int], things: list[Any]) -> None:
-        """Resume from things that were kept before: the step, and the draw of each thing."""
-        self.step, self.draws, self.things = step, list(draws), list(things)
+        """Resume from things that were kept before: the step, and the draw of each thing.
+
+        More draws than before may be planned: then the step is the plan's, and fewer are kept.
+        """
+        self.step, self.draws, self.things = max(step, self.step), list(draws), list(things)
         self._bytes = [thing.nbytes for thing in things]
+        self._select([i for i, draw in enumerate(self.draws) if draw % self.step == 0])
 
     def first(self, n_draws: int) -> Thinned:
         """The things of the first `n_draws` draws."""

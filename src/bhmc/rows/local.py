@@ -1,4 +1,4 @@
-"""Rows in this process's memory, a tile at a time: never a table of all rows and components.
+"""Rows in this process's memory; sequential samplers see them a tile at a time.
 
 Tiles have a fixed height and start at multiples of it, whatever the number of threads or chains,
 so that every row's numbers are the same in every run.
@@ -144,7 +144,10 @@ class LocalRows:
         return leaves.astype(np.int64), components.astype(np.int64)
 
     def redraw(self, menu: Menu, key: int, shape: tuple[int, int]) -> Totals:
-        """Redraw all rows that may move, and add all rows up."""
+        """Redraw all rows that may move, and add all rows up.
+
+        The slow form: it makes a table of all rows and open components.
+        """
         numbers = np.arange(self._first_row, self._first_row + self.n_rows)
         log_f = np.empty((self.n_rows, len(menu.natural)))
         everything = slice(0, self.n_rows)

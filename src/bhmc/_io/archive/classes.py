@@ -26,8 +26,9 @@ CLASSES: dict[str, type] = {
 }
 NAMES: dict[type, str] = {cls: name for name, cls in CLASSES.items()}
 
-# What a transition of the registry adds to a state is named by the transition: "params.hdp".
-_PARAMS = "params."
+# A transition of the registry, and what it adds to a state, are named by the transition:
+# "transition.hdp", "params.hdp".
+_PARAMS, _TRANSITION = "params.", "transition."
 
 
 def class_named(name: Any) -> type | None:
@@ -38,9 +39,12 @@ def class_named(name: Any) -> type | None:
     name : object
         What the file has as the name of a class.
     """
-    if isinstance(name, str) and name.startswith(_PARAMS):
-        transition = name.removeprefix(_PARAMS)
-        return transition_named(transition).params if transition in TRANSITIONS else None
+    if isinstance(name, str) and name.startswith((_PARAMS, _TRANSITION)):
+        kind, _, transition = name.partition(".")
+        if transition not in TRANSITIONS:
+            return None
+        found = transition_named(transition)
+        return type(found) if f"{kind}." == _TRANSITION else found.params
     return CLASSES.get(name)
 
 
@@ -54,8 +58,11 @@ def name_of(cls: type) -> str | None:
     """
     if cls in NAMES:
         return NAMES[cls]
-    name = f"{_PARAMS}{getattr(cls, 'transition', '')}"
-    return name if class_named(name) is cls else None
+    names = (
+        f"{_PARAMS}{getattr(cls, 'transition', '')}",
+        f"{_TRANSITION}{getattr(cls, 'name', '')}",
+    )
+    return next((name for name in names if class_named(name) is cls), None)
 
 
 def contents(value: Any) -> dict[str, Any]:

@@ -82,7 +82,10 @@ def _checkpoint_2(value: Any) -> Any:
     if not (isinstance(value, dict) and "recorder" in value):
         return value
     others = {name: part for name, part in value.items() if name != "state"}
-    return others | {"captured": value["state"], "recorder": _recorder_2(value["recorder"])}
+    changed = {"captured": value["state"], "recorder": _recorder_2(value["recorder"])}
+    if isinstance(value.get("fit"), dict):  # every chain was one of the transition hdp
+        changed["fit"] = {"transition": repr("hdp")} | value["fit"]
+    return others | changed
 
 
 def _recorder_2(values: Values) -> Values:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.model.hdp import kernels, workspace
+from bhmc.model.hdp.captured import check_captured
 from bhmc.model.hdp.density import log_p_tree
 from bhmc.model.hdp.params import hdp_state
 from bhmc.model.state import Hyper, Info, Partition, Sizes, State, paths_to
@@ -142,6 +143,7 @@ class HdpSampler:
         sampler, rng, **settings
             As in the class; `rng` is the generator as it was.
         """
+        check_captured(captured, rows)
         rows.put(slice(None), captured["leaf"], captured["component"])
         ws = workspace.restore(captured["workspace"])
         names = ("theta", "natural", "sums")
@@ -247,11 +249,6 @@ class HdpSampler:
     def shared(self) -> NDArray[np.float64]:
         """(q,) the current numbers that all components share."""
         return self._shared
-
-    @property
-    def n_rows(self) -> int:
-        """Number of data."""
-        return self.rows.n_rows
 
     @property
     def n_nodes(self) -> int:

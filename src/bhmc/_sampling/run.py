@@ -28,7 +28,7 @@ def run(
 
     Given `on_warmup`, sweeps of the warm-up are handed to it, and nothing is learned after them.
     `on_sweep` hears of every sweep and how many were made, and ends the run by saying True. `done`
-    sweeps were made before, by a chain that this one goes on from.
+    sweeps were made before, by a chain that this one resumes.
     """
     for made in range(done, n_warmup + n_draws * thin):
         if on_warmup is not None and (made == n_warmup or (made == done and made > n_warmup)):

@@ -100,10 +100,10 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
     init : {"prior", "single", "singletons", "kmeans", "ward"} or array, default="kmeans"
         Where chains start; after enough sweeps the start makes no difference. "prior" draws tree
         and components from the prior. "single" puts all rows into one leaf and component,
-        "singletons" each into its own. "kmeans" and "ward" start from more groups than one expects, in nested
-        levels, with different groups in every chain. An array of labels (n,) or (n, m), coarse to
-        fine, gives the nodes of the first m levels of every chain; its finest labels are the
-        components.
+        "singletons" each into its own. "kmeans" and "ward" start from more groups than one expects,
+        in nested levels, with different groups in every chain. An array of labels (n,) or (n, m),
+        coarse to fine, gives the nodes of the first m levels of every chain; its finest labels are
+        the components.
     n_warmup : int, default=200
         Sweeps discarded at the start of each chain.
     n_draws : int, default=300

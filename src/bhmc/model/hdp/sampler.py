@@ -154,7 +154,7 @@ class HdpSampler:
         """All that the chain needs to resume bit for bit, except the data and the generator.
 
         Node and row arrays in their order, weights, theta, natural parameters, sums and the number
-        of passes: leaving out any of them was seen to break it.
+        of passes: without any of them the resumed chain differs.
         """
         return {
             "workspace": workspace.kept(self.ws),

@@ -1,4 +1,4 @@
-"""`Hdp`: the published transition, as the rest of the house sees it. Wiring, no mathematics."""
+"""`Hdp`: the published transition, as the rest of the package sees it. Wiring, no mathematics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,9 +1,9 @@
 """Groups of rows to start a chain from, by k-means or Ward, in nested levels.
 
-Both methods use a random sample of the rows and put every row with the nearest centre, so that their
-cost is linear in the number of rows, as a sweep's is. The groups are coarse on purpose: a start need
-not be good. A start needs more groups than the data, because Gibbs sampling merges two components
-of the same kind row by row but seldom splits a component that holds two kinds.
+Both methods use a random sample of the rows and put every row with the nearest centre, so that
+their cost is linear in the number of rows, as a sweep's is. The groups are coarse on purpose. A
+start needs more groups than the data, because Gibbs sampling merges two components of the same kind
+row by row but seldom splits a component that holds two kinds.
 
 SciPy's and scikit-learn's parts are imported where they are used: `import bhmc` must stay light.
 """

@@ -1,4 +1,4 @@
-"""Tables made smaller before clustering: what stands out from noise; texts as such tables."""
+"""Dimension reduction before clustering: directions above noise; texts as tables."""
 
 import math
 import warnings
@@ -32,8 +32,8 @@ class OptimalThresholdPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     ----------
     noise : float, optional
         Standard deviation of the noise in an entry, after standardising. By default it is not known
-        and is judged by the median of the singular values. (Those of 0 are left out, for noise
-        leaves none at 0: they come from columns that are constant or sums of others.)
+        and is estimated by the median of the singular values above 0. (Values of 0 do not come from
+        noise but from columns that are constant or sums of others.)
     centre : bool, default=True
         Whether to take the mean from every column.
     standardise : bool, default=False
@@ -84,7 +84,15 @@ class OptimalThresholdPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.n_components = n_components
 
     def fit(self, X: Any, y: Any = None) -> "OptimalThresholdPCA":
-        """Find the threshold and the directions above it."""
+        """Find the threshold and the directions above it.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array or sparse matrix
+            The table.
+        y : ignored
+            For scikit-learn's conventions.
+        """
         noise = None if self.noise is None else check_positive(self.noise, "noise")
         X = _dense(validate_data(self, X, accept_sparse="csr", dtype=float, ensure_min_samples=2))
         wanted = _check_wanted(self.n_components, min(X.shape))
@@ -106,13 +114,25 @@ class OptimalThresholdPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """(n_samples, n_components_) the rows in the directions that are kept."""
+        """(n_samples, n_components_) the rows in the kept directions.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array or sparse matrix
+            Rows with the columns of the fit.
+        """
         check_is_fitted(self)
         X = _dense(validate_data(self, X, accept_sparse="csr", dtype=float, reset=False))
         return ((X - self.mean_) / self.scale_) @ self.components_.T
 
     def inverse_transform(self, X: Any) -> NDArray[np.float64]:
-        """(n_samples, n_features) rows of the table again, without what was left out as noise."""
+        """(n_samples, n_features) rows of the table, rebuilt from the kept directions alone.
+
+        Parameters
+        ----------
+        X : (n_samples, n_components_) array
+            What `transform` returned.
+        """
         check_is_fitted(self)
         X = check_array(X, dtype=float)
         if X.shape[1] != self.n_components_:
@@ -180,17 +200,28 @@ def text_pipeline(
 
 
 def optimal_factor(ratio: float) -> float:
-    """lambda(b): the threshold for noise 1, over sqrt(n), for sides of ratio b."""
+    """lambda(b): the threshold for noise 1, over sqrt(n), for sides of ratio b.
+
+    Parameters
+    ----------
+    ratio : float
+        b, the shorter side of the table over the longer.
+    """
     b = ratio
     return math.sqrt(2 * (b + 1) + 8 * b / (b + 1 + math.sqrt(b * b + 14 * b + 1)))
 
 
 @cache
 def median_of_noise(ratio: float) -> float:
-    """Median of the Marchenko-Pastur law: what the squared singular values of noise have, over n.
+    """Median of the Marchenko-Pastur law: the law of the squared singular values of noise, over n.
 
-    Its density on (1 - sqrt b)^2 < x < (1 + sqrt b)^2, where b is the ratio, has infinite slopes at
-    the ends; in the angle t of x = 1 + b - 2 sqrt(b) cos(t) it is smooth.
+    The density on (1 - sqrt b)^2 < x < (1 + sqrt b)^2, where b is the ratio, has infinite slopes at
+    the ends; in the angle t of x = 1 + b - 2 sqrt(b) cos(t) the density is smooth.
+
+    Parameters
+    ----------
+    ratio : float
+        b, the shorter side of the table over the longer.
     """
     from scipy import integrate, optimize  # slow to import
 

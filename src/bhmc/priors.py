@@ -1,7 +1,7 @@
-"""Priors of a positive number. Given in place of the number, they have it learned.
+"""Priors of a positive number. A prior in place of a number means that the number is learned.
 
-`BHMC(alpha=0.5)` fixes alpha; `BHMC(alpha=bhmc.priors.Gamma(2, 2))` learns it. The kinds are known
-to the compiled code by number: there is no other way to add one than there and here.
+`BHMC(alpha=0.5)` fixes alpha; `BHMC(alpha=bhmc.priors.Gamma(2, 2))` learns alpha. The compiled code
+knows the kinds by number, so a new kind needs a change here and in the kernels.
 """
 
 import math
@@ -22,15 +22,27 @@ class Prior(ABC):
 
     @abstractmethod
     def log_density(self, x: float) -> float:
-        """Log of the density at x; -inf where there is none."""
+        """Log of the density at x; -inf where the density is 0.
+
+        Parameters
+        ----------
+        x : float
+            A number.
+        """
 
     @abstractmethod
     def sample(self, rng: np.random.Generator) -> float:
-        """A draw."""
+        """A draw.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            The source of randomness.
+        """
 
     @property
     def code(self) -> tuple[int, float, float]:
-        """(kind, first number, second number), as the compiled code wants it."""
+        """(kind, first number, second number), the form that compiled code takes."""
         first, second = (float(getattr(self, field.name)) for field in fields(self))
         return self.kind, first, second
 
@@ -50,7 +62,15 @@ class Prior(ABC):
 
 @dataclass(frozen=True)
 class Gamma(Prior):
-    """Gamma(shape, rate): mean shape / rate."""
+    """Gamma(shape, rate): mean shape / rate.
+
+    Parameters
+    ----------
+    shape : float
+        Above 0.
+    rate : float, default=1.0
+        Above 0.
+    """
 
     shape: float
     rate: float = 1.0
@@ -70,7 +90,15 @@ class Gamma(Prior):
 
 @dataclass(frozen=True)
 class Uniform(Prior):
-    """Every number between low and high alike."""
+    """Uniform(low, high): a constant density between low and high.
+
+    Parameters
+    ----------
+    low : float
+        At least 0.
+    high : float
+        Above `low`.
+    """
 
     low: float
     high: float
@@ -92,7 +120,13 @@ class Uniform(Prior):
 
 @dataclass(frozen=True)
 class Beta(Prior):
-    """Beta(a, b), between 0 and 1."""
+    """Beta(a, b), between 0 and 1: mean a / (a + b).
+
+    Parameters
+    ----------
+    a, b : float
+        Above 0.
+    """
 
     a: float
     b: float
@@ -113,7 +147,15 @@ class Beta(Prior):
 
 @dataclass(frozen=True)
 class InverseGamma(Prior):
-    """InverseGamma(shape, scale): 1 / x ~ Gamma(shape, rate=scale)."""
+    """InverseGamma(shape, scale): 1 / x ~ Gamma(shape, rate=scale).
+
+    Parameters
+    ----------
+    shape : float
+        Above 0.
+    scale : float, default=1.0
+        Above 0.
+    """
 
     shape: float
     scale: float = 1.0
@@ -139,6 +181,12 @@ LEARN_BY: dict[str, dict[str, Prior]] = {
 
 
 def prior_of(code: tuple[int, float, float]) -> Prior:
-    """The prior with that `code`."""
+    """The prior with that `code`.
+
+    Parameters
+    ----------
+    code : (int, float, float)
+        What `Prior.code` returned.
+    """
     kind, first, second = code
     return {cls.kind: cls for cls in (Gamma, Uniform, Beta, InverseGamma)}[kind](first, second)

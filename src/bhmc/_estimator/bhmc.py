@@ -78,32 +78,34 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         data; an object such as `Gaussian(sigma2=0.5)` is used as it is. `likelihood_` says what was
         used.
     alpha : float, prior or "learn", default="learn"
-        How readily data open new branches. A number fixes it; one of `bhmc.priors` has it learned;
-        "learn" is `Gamma(2, 10)`: data say little about it, and few branches are easy to read.
+        How readily data open new branches. A number fixes alpha; one of `bhmc.priors` is the prior
+        of a learned alpha; "learn" is `Gamma(2, 10)`, which favours few branches, because data say
+        little about alpha.
     gamma0 : float, prior or "learn", default="learn"
         How many components the whole tree spreads over; "learn" is `Gamma(1, 1)`.
     gamma : float, prior or "learn", default="learn"
-        How closely a node's mixture follows its parent's. Small values give pure nodes, and
-        without them there is no hierarchy to see: "learn" is `Gamma(2, 10)`.
+        How closely a node's mixture follows its parent's. "learn" is `Gamma(2, 10)`: small values
+        give pure nodes, and without pure nodes the tree shows no hierarchy.
     hyper : {"exact", "paper"}, default="exact"
-        How the concentrations are learned. "exact" draws them in every sweep. "paper" does as the
-        paper: a Metropolis-Hastings walk during the warm-up, after which they, and what the
-        likelihood learns (its `sigma2`), stay where they are; "learn" then means the paper's
-        priors, `Gamma(3, 1)`, `Gamma(3.5, 1)` and `Uniform(0, 1.5)`. Its sigma2 ~ U(0, 0.1) is
-        `likelihood=Gaussian(sigma2=bhmc.priors.Uniform(0, 0.1))`.
+        How the concentrations are learned. "exact" draws them in every sweep. "paper" runs the
+        paper's Metropolis-Hastings walk during the warm-up; after the warm-up the concentrations,
+        and what the likelihood learns (its `sigma2`), stay fixed. "learn" then means the paper's
+        priors, `Gamma(3, 1)`, `Gamma(3.5, 1)` and `Uniform(0, 1.5)`. The paper's
+        sigma2 ~ U(0, 0.1) is `likelihood=Gaussian(sigma2=bhmc.priors.Uniform(0, 0.1))`.
     fixed_components : int, optional
         Use the finite form of the model with exactly this many components (`Hyper.n_components`;
         scikit-learn has its own use for that name in an estimator).
     sampler : {"gibbs", "mh", "paper"}, default="gibbs"
         "gibbs" and "mh" are exact; "paper" is the published algorithm to the letter, which is not.
     init : {"prior", "single", "singletons", "kmeans", "ward"} or array, default="kmeans"
-        Where chains start; after enough sweeps it makes no difference. "prior" draws tree and
-        components from the prior. "single" puts all rows into one leaf and component, "singletons"
-        each into its own. "kmeans" and "ward" start from more groups than one expects, in nested
-        levels, other ones in every chain. An array of labels (n,) or (n, m), coarse to fine, gives
-        the nodes of the first m levels; its finest labels are the components, in every chain.
+        Where chains start; after enough sweeps the start makes no difference. "prior" draws tree
+        and components from the prior. "single" puts all rows into one leaf and component,
+        "singletons" each into its own. "kmeans" and "ward" start from more groups than one expects,
+        in nested levels, with different groups in every chain. An array of labels (n,) or (n, m),
+        coarse to fine, gives the nodes of the first m levels of every chain; its finest labels are
+        the components.
     n_warmup : int, default=200
-        Sweeps thrown away at the start of each chain.
+        Sweeps discarded at the start of each chain.
     n_draws : int, default=300
         Draws kept of each chain.
     thin : int, default=1
@@ -112,10 +114,10 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         Independent chains, each with a seed spawned from `random_state`.
     n_jobs : int, optional
         Chains run at the same time: threads, or processes within
-        `joblib.parallel_config("loky")`. The answer does not depend on it.
+        `joblib.parallel_config("loky")`. The answer does not depend on `n_jobs`.
     precision : {"float64", "float32"}, default="float64"
-        Type of the likelihood tables. "float32" makes their log likelihoods less exact, by at most
-        about 1e-3; data far wider than the noise are refused. What it gains is in docs/cost.md.
+        Type of the likelihood tables. "float32" has errors of log likelihoods of at most
+        about 1e-3; data far wider than the noise are refused. docs/cost.md has the gain in speed.
     estimate : {"vi", "map"}, default="vi"
         Which draw is the point estimate: "vi" the one nearest to all others, by the expected
         variation of information of components and levels; "map" the most likely one, as in the
@@ -125,8 +127,9 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         4 bytes), or only those of draws evenly spaced, within 32 MB ("summary"). "auto" keeps all
         that take up to 256 MB.
     checkpoint : path, optional
-        Chains are saved now and then in files of this name with `.0`, `.1`, ... after it, and a
-        later fit with the same settings and data, or more draws, goes on from them.
+        Chains are saved now and then in files of this name with `.0`, `.1`, ... appended. A later
+        fit with the same settings and data, or more draws, resumes from these files; a resumed
+        chain equals an uninterrupted one, bit for bit.
     progress : bool, default=False
         Show a bar of sweeps, time left, log joint, nodes and components, on a terminal or in a
         notebook.
@@ -228,8 +231,8 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
     def fit(self, X, y=None) -> "BHMC":
         """Sample the posterior of the hierarchy of the rows of X.
 
-        Ctrl-C stops the chains: what they have drawn so far is the fit, and `interrupted_` is True;
-        before the first draw, KeyboardInterrupt is raised as ever.
+        Ctrl-C stops the chains: the draws so far are the fit, and `interrupted_` is True. Before
+        the first draw, Ctrl-C raises KeyboardInterrupt.
 
         Parameters
         ----------
@@ -238,7 +241,7 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
             likelihood is "auto", "categorical" or a `Product` with a categorical part. An index of
             text names the rows.
         y : ignored
-            There for scikit-learn's conventions.
+            For scikit-learn's conventions.
         """
         return self._fit(X, ())
 
@@ -293,21 +296,36 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
     def labels_at(self, level: int) -> NDArray[np.int32]:
         """(n,) node of each row at `level` of the point estimate, numbered from 0 in that level.
 
-        Level 0 is the root (all zeros), level `n_levels` the leaves (equal to `labels_`).
+        Parameters
+        ----------
+        level : int
+            Level 0 is the root (all zeros), level `n_levels` the leaves (equal to `labels_`).
         """
         check_is_fitted(self)
         return self.tree_.labels_at(level)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Save parameters and fit in one file, whole or not at all (docs/file-format.md).
+        """Save parameters and fit in one file, in an atomic write (docs/file-format.md).
 
-        The data are not in it. A likelihood of your own cannot be saved: a file holds no code.
+        The file does not contain the data. A likelihood of your own cannot be saved, because a file
+        holds no code.
+
+        Parameters
+        ----------
+        path : path
+            The file to write; an existing file is replaced.
         """
         save_model(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "BHMC":
-        """The model of a file that `save` wrote. Nothing in the file is executed."""
+        """The model of a file that `save` wrote. Nothing in the file is executed.
+
+        Parameters
+        ----------
+        path : path
+            The file to read.
+        """
         return load_model(path, cls)
 
     def _task(self, family: ConjugateFamily, transition: Transition, init) -> Task:

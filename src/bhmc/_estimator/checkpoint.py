@@ -1,4 +1,4 @@
-"""Files from which chains go on: one for each chain, so that chains in other processes save too."""
+"""Files from which chains resume: one for each chain, so that other processes save too."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bhmc.model.state import State
 from bhmc.posterior.recorder import Recorder
 from bhmc.posterior.retention import Plan
 
-# Settings that may change from one fit to the next that goes on from it.
+# Settings that may differ between a fit and the fit that resumes it.
 _FREE = {
     "n_draws",
     "n_chains",
@@ -57,7 +57,7 @@ class SavedChain:
         )
 
     def write(self, now: Checkpoint) -> None:
-        """Save the chain, whole or not at all."""
+        """Save the chain in an atomic write."""
         values = now._asdict() | {"fit": self._fit, "recorder": now.recorder.contents()}
         write(self._path, "checkpoint", values)
 
@@ -68,13 +68,13 @@ class SavedChain:
                 continue
             what = "to other data" if name == "data" else f"with {name}={saved}, now {name}={ours}"
             raise ValueError(
-                f"{str(self._path)!r} was saved by a fit {what}: go on with the same settings and "
+                f"{str(self._path)!r} was saved by a fit {what}: resume with the same settings and "
                 f"data, or name another checkpoint."
             )
 
 
 def check_checkpoint(path: Any) -> None:
-    """Refuse a place where no file can be written, before chains have run for hours."""
+    """Refuse a path where no file can be written, before chains run for hours."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"checkpoint must be a path, got {path!r}.")
     folder = Path(f"{os.fspath(path)}.0").parent
@@ -87,7 +87,7 @@ def check_checkpoint(path: Any) -> None:
 
 
 def describe_fit(parameters: dict[str, Any], X) -> dict[str, str]:
-    """What must be the same for a chain to go on: settings, as text, and a digest of the data."""
+    """What must be equal for a chain to resume: settings, as text, and a digest of the data."""
     fit = {name: _text(value) for name, value in parameters.items() if name not in _FREE}
     if not isinstance(parameters["random_state"], int | np.integer):
         del fit["random_state"]  # a seed that nobody named

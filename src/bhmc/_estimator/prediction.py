@@ -31,13 +31,13 @@ from bhmc.tree import Tree
 class Prediction(TransformerMixin):
     """The methods of `BHMC` for rows that need not be those of the fit.
 
-    Nothing here is random but `sample`. `predict`, `predict_path`, `predict_proba`, `transform` and
-    `predict_component` hold to one tree, the point estimate; `score_samples`, `score` and `sample`
+    Only `sample` is random. `predict`, `predict_path`, `predict_proba`, `transform` and
+    `predict_component` use one tree, the point estimate; `score_samples`, `score` and `sample`
     average over kept draws.
 
-    A row's answer does not depend on the rows it comes with, but for rounding: matrix products of
-    another height may differ in their last digits, about 1e-16 of a log likelihood. Of nodes and
-    components of equal probability the one of the lowest number is taken.
+    The answer for a row is independent of row order and batch, except for rounding: matrix products
+    of another height may differ in their last digits, about 1e-16 of a log likelihood. Of nodes and
+    components of equal probability the one with the lowest number is chosen.
     """
 
     transition: Any
@@ -51,15 +51,15 @@ class Prediction(TransformerMixin):
     def predict(self, X, level: int | None = None) -> NDArray[np.int32]:
         """The most probable node of each row at a level: the argmax of `predict_proba`.
 
-        On the rows of the fit this need not be `labels_`, which are one draw of all rows together:
-        a path is only weakly tied to its row. Here every row is asked on its own, and rows that
-        are alike get the same answer.
+        On the rows of the fit `predict` need not equal `labels_`, which is one joint draw of all
+        rows. `predict` treats every row on its own. Rows of the same component usually get the
+        same predicted leaf.
 
         Parameters
         ----------
         X : (n, d) array or frame
-            Rows with the columns of the fit. In a column of text a category that fit did not see is
-            taken for a missing entry, with a warning.
+            Rows with the columns of the fit. In a column of text a category that fit did not see
+            counts as a missing entry, with a warning.
         level : int, optional
             0 is the root; the leaves where not given.
 
@@ -78,8 +78,13 @@ class Prediction(TransformerMixin):
     def predict_path(self, X) -> NDArray[np.int32]:
         """(n, n_levels + 1) node ids of `tree_`, root first: the path of the most probable leaf.
 
-        A node above it need not be the most probable one of its level, which may owe that to many
-        leaves.
+        A node of the path need not be the most probable node of its level, because the probability
+        of a node is a sum over its leaves.
+
+        Parameters
+        ----------
+        X : (n, d) array or frame
+            Rows with the columns of the fit, as in `predict`.
         """
         leaf, tree = self.predict(X), self.tree_
         first_leaf = np.searchsorted(tree.levels, tree.n_levels)
@@ -124,6 +129,11 @@ class Prediction(TransformerMixin):
         p(k | x) is proportional to w_k f(x; theta_k), with w_k the probability of component k for
         the next row before it is seen. A component not seen before is left out.
 
+        Parameters
+        ----------
+        X : (n, d) array or frame
+            Rows with the columns of the fit, as in `predict`.
+
         Returns
         -------
         (n, n_components) array
@@ -132,11 +142,23 @@ class Prediction(TransformerMixin):
         return self._responsibilities(X)
 
     def predict_component(self, X) -> NDArray[np.int32]:
-        """(n,) the most probable component of each row: the argmax of `transform`."""
+        """(n,) the most probable component of each row: the argmax of `transform`.
+
+        Parameters
+        ----------
+        X : (n, d) array or frame
+            Rows with the columns of the fit, as in `predict`.
+        """
         return self._responsibilities(X).argmax(axis=1).astype(np.int32)
 
     def get_feature_names_out(self, input_features=None) -> NDArray[np.object_]:
-        """Names of the columns of `transform`: component0, component1, ..."""
+        """Names of the columns of `transform`: component0, component1, ...
+
+        Parameters
+        ----------
+        input_features : ignored
+            For scikit-learn's conventions.
+        """
         check_is_fitted(self)
         names = [f"component{k}" for k in range(self.tree_.n_components)]
         return np.array(names, dtype=object)
@@ -144,35 +166,48 @@ class Prediction(TransformerMixin):
     def score_samples(self, X) -> NDArray[np.float64]:
         """(n,) log density of each row: log of the mean over kept draws of p(x | draw).
 
-        Missing entries take no part: a row with some has the density of those it has. Counts of the
-        multinomial family have their probability given their total.
+        The density of a row with missing entries is the density of its other entries. For the
+        multinomial family the density is the probability of the counts given their total.
+
+        Parameters
+        ----------
+        X : (n, d) array or frame
+            Rows with the columns of the fit, as in `predict`.
         """
         with one_blas_thread():
             family = self._family(self._check_new(X))
             return log_density(self._mixtures(), family)
 
     def score(self, X, y=None) -> float:
-        """The mean of `score_samples`."""
+        """The mean of `score_samples`.
+
+        Parameters
+        ----------
+        X : (n, d) array or frame
+            Rows with the columns of the fit, as in `predict`.
+        y : ignored
+            For scikit-learn's conventions.
+        """
         return float(np.mean(self.score_samples(X)))
 
     def sample(self, n_samples: int = 1, random_state=None):
         """New rows from the posterior predictive distribution.
 
-        Each row has a kept draw of its own, chosen at random, a component by that draw's weights
-        (one not seen before, too), and data of that component.
+        For each row: a kept draw chosen at random, a component by that draw's weights (possibly one
+        not seen before), and data of that component.
 
         Parameters
         ----------
         n_samples : int, default=1
-            How many.
+            The number of rows.
         random_state : int, SeedSequence, Generator or RandomState, optional
-            Seed; that of the fit is not used.
+            Seed; the seed of the fit is not used.
 
         Returns
         -------
         (n_samples, d) array or frame
-            Columns in their order. Where the fit saw columns of text it is a frame of pandas with
-            that text; else an array. Rows of counts (multinomial) have `likelihood_.n_trials`
+            The columns of the fit, in order. A pandas frame with text if the fit saw columns of
+            text, else an array. Rows of counts (multinomial) have `likelihood_.n_trials`
             counts each, the median of the fit where the family was given by name.
         """
         check_is_fitted(self)

@@ -1,9 +1,9 @@
 """Groups of rows to start a chain from, by k-means or Ward, in nested levels.
 
-Both look at a random sample of the rows and put every row with the nearest centre, so that their
-cost grows with the number of rows as a sweep's does. They are coarse on purpose: a start need not
-be good, it need only hold more groups than there are, for Gibbs sampling merges two components of
-the same kind row by row but seldom splits one that holds two kinds.
+Both methods use a random sample of the rows and put every row with the nearest centre, so that
+their cost is linear in the number of rows, as a sweep's is. The groups are coarse on purpose. A
+start needs more groups than the data, because Gibbs sampling merges two components of the same kind
+row by row but seldom splits a component that holds two kinds.
 
 SciPy's and scikit-learn's parts are imported where they are used: `import bhmc` must stay light.
 """
@@ -42,10 +42,23 @@ _BLOCK, _NUMBERS = 4096, 2**22
 def nested_groups(
     family: Family, method: str, *, n_levels: int, most: int | None, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """(n, n_levels) labels of the rows, coarse to fine; at most `most` at the finest level.
+    """(n, n_levels) labels of the rows, coarse to fine.
 
-    How many: a random number, one to three times the root of n. Level j has the j / L-th power of
-    it, so that every node has about as many children as any other.
+    The number of groups is random, one to three times the root of n. Level j has the j / L-th power
+    of that number, so that all nodes have about equally many children.
+
+    Parameters
+    ----------
+    family : Family
+        The likelihood bound to the data; its `points` are compared.
+    method : {"kmeans", "ward"}
+        How rows are grouped.
+    n_levels : int
+        L, the levels of the labels.
+    most : int, optional
+        The largest number of groups at the finest level.
+    rng : numpy.random.Generator
+        The source of randomness.
     """
     n = family.n_rows
     blocks = _blocks(n, _width(family))

@@ -24,11 +24,23 @@ def run(
     on_sweep: Callable[[Sampler, int], bool] | None = None,
     done: int = 0,
 ) -> None:
-    """`n_warmup` sweeps, then `n_draws` draws `thin` sweeps apart, each handed to `on_draw`.
+    """`n_warmup` sweeps, then `n_draws` draws `thin` sweeps apart, each passed to `on_draw`.
 
-    Given `on_warmup`, sweeps of the warm-up are handed to it, and nothing is learned after them.
-    `on_sweep` hears of every sweep and how many were made, and ends the run by saying True. `done`
-    sweeps were made before, by a chain that this one goes on from.
+    Parameters
+    ----------
+    chain : Sampler
+        Changed in place.
+    n_warmup, n_draws, thin : int
+        As in `BHMC`.
+    on_draw : function of (chain, info)
+        Called at every draw.
+    on_warmup : function of (chain), optional
+        Called after every sweep of the warm-up. With `on_warmup` nothing is learned after the
+        warm-up.
+    on_sweep : function of (chain, sweeps made), optional
+        Called after every sweep; a return value of True ends the run.
+    done : int, default=0
+        Sweeps made before, by a chain that this one resumes.
     """
     for made in range(done, n_warmup + n_draws * thin):
         if on_warmup is not None and (made == n_warmup or (made == done and made > n_warmup)):

@@ -41,7 +41,6 @@ def sweep(
         paper to the letter, which does not leave the posterior invariant).
     rng : numpy.random.Generator
         Where all randomness comes from.
-
     transition : str or Transition, default="hdp"
         How a child's components relate to its parent's; the state must be one of it.
 

@@ -1,7 +1,7 @@
-"""The scores a search has made, in memory and, where asked, in a file that it can go on from.
+"""The scores of a search, in memory and, where asked, in a file that the search can resume from.
 
-The file is JSON lines: a header that says what the search was, then a line for every score. It is
-only ever added to, so that a stop at any moment loses one line at most.
+The file is JSON lines: a header that describes the search, then a line for every score. Lines are
+only appended, so a stop at any moment loses one line at most.
 """
 
 import json
@@ -74,7 +74,7 @@ class Book:
             )
 
     def _rewrite(self, path: Path) -> None:
-        """The file anew, whole lines only, and never half of it under its name."""
+        """Replace the file by whole lines only, in an atomic write."""
         lines = [json.dumps(header_of(self._plan)) + "\n"]
         lines += [self._line(score) for score in self.scores.values()]
         write_atomically(path, "".join(lines))
@@ -89,7 +89,7 @@ def seed_in(path: str | os.PathLike | None) -> tuple[Any, tuple[int, ...]] | Non
 
 
 def header_of(plan: Plan) -> dict[str, Any]:
-    """What two runs must have in common for one to go on where the other stopped."""
+    """What two runs must have in common for one to resume the other."""
     entropy = plan.entropy
     return {
         "format": _FORMAT,

@@ -1,4 +1,4 @@
-"""What a search gives back."""
+"""The result of a search."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -8,12 +8,12 @@ from bhmc._extras import import_pandas
 
 @dataclass(frozen=True, repr=False)
 class SearchResult:
-    """The settings a search tried, and the best of them.
+    """The settings that a search tried, and the best of them.
 
     Scores are held-out log densities of a row, in natural logarithms: higher is better. The first
     score of a round comes from one split that all rounds share. The highest of many such scores is
-    too good to be true, so the best few rounds and the defaults were scored again on fresh splits:
-    `best` is the highest of these second scores, and may be the defaults themselves.
+    biased upwards, so the search scores the best few rounds and the defaults again on fresh splits.
+    `best` has the highest of these second scores, and may be the defaults.
     """
 
     best: dict[str, Any]
@@ -48,7 +48,7 @@ class SearchResult:
             where = f"on {self.n_splits} fresh splits of {self.n_rows} rows"
             gain = f"gain {self.best_score - self.default_score:.3f} +- {self.gain_error:.3f}"
         else:
-            where = "on the split it was chosen by, for time ran out before fresh ones"
+            where = "on the split it was chosen by, because time ran out before fresh ones"
             gain = "the gain is not known"
         return (
             f"SearchResult: {self.n_rounds:,} rounds in {self.seconds:.0f} s\n"
@@ -63,7 +63,7 @@ def _short(value) -> str:
         return f"{value:.3g}"
     if isinstance(value, int | str):
         return repr(value)
-    # A likelihood: its single numbers that are not the usual ones, for arrays are long.
+    # A likelihood: its single numbers that are not the defaults, because arrays are long.
     usual = {field.name: field.default for field in fields(value)}
     given = {name: getattr(value, name) for name in usual}
     numbers = [

@@ -1,7 +1,7 @@
 """One score of a search: a short chain on four fifths of a subset, judged on the other fifth.
 
-Everything here is a function of the plan, the round and the split alone, by seeds of their own; so
-a score does not depend on threads, on time or on which scores were made before.
+A score is a function of the plan, the round and the split alone, with seeds of its own. So a score
+does not depend on threads, on time or on the scores made before.
 """
 
 import time

@@ -92,25 +92,24 @@ def search(
         nu ~ d + 1 / Uniform(0, 1) and lam ~ Beta(5, 5). For `AdaptiveGaussian` and `SharedGaussian`
         least_variance ~ Beta(1, 3), of ours: their defaults were not chosen by density.
     max_seconds : float, optional
-        Stop after this time, compilation and second scores included, with as many rounds as it
-        allowed.
+        Stop after this time, compilation and second scores included.
     n_jobs : int, optional
         Rounds run at the same time: threads, or processes within `joblib.parallel_config("loky")`.
-        Scores do not depend on it.
+        Scores do not depend on `n_jobs`.
     random_state : int, SeedSequence, Generator or RandomState, optional
         Seed of everything; every score has a seed of its own.
     checkpoint : path, optional
-        A file to write scores to. If it is there already, the search goes on from it, and ends as
-        if it had never stopped; a file of other data or settings is refused.
+        A file to write scores to. If the file exists, the search resumes from it and ends as if it
+        had never stopped; a file of other data or settings is refused.
     progress : bool or callable, default=True
-        Print how long it will take and, now and then, how far it is; or hand these lines to a
+        Print an estimate of the time and, now and then, the progress; or pass these lines to a
         function.
 
     Returns
     -------
     result : SearchResult
-        `BHMC(**result.best)` has the best settings. Ctrl-C ends the rounds and scores the best of
-        them again; once more ends that too.
+        `BHMC(**result.best)` has the best settings. Ctrl-C ends the rounds, and the best rounds are
+        scored again; a second Ctrl-C ends these scores, too.
 
     Examples
     --------
@@ -195,7 +194,7 @@ class _Search:
         """All rounds, then second scores; Ctrl-C ends either."""
         if self._book.n_resumed:
             done = len([r for r in self._book.on_split(_SHARED_SPLIT) if r != DEFAULTS])
-            self._tell(f"search: going on after {done:,} rounds in the checkpoint.")
+            self._tell(f"search: resumed after {done:,} rounds in the checkpoint.")
         self._score([(DEFAULTS, _SHARED_SPLIT)], self._end)
         if DEFAULTS not in self._book.on_split(_SHARED_SPLIT):
             raise TimeoutError("max_seconds was too short to score the default settings once.")

@@ -11,8 +11,16 @@ from bhmc.datasets._files import bundled_bytes, bundled_text, numbers_bunch
 def load_digits(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load scikit-learn's digits: 1,797 images of 8 x 8 pixels, 10 classes without a hierarchy.
 
-    The Bunch is that of `sklearn.datasets.load_digits`, with `levels` (1797, 1) and `level_names`
-    as other data here have them.
+    Parameters
+    ----------
+    return_X_y, as_frame
+        As in `load_zoo`.
+
+    Returns
+    -------
+    bunch : sklearn.utils.Bunch
+        That of `sklearn.datasets.load_digits`, with `levels` (1797, 1) and `level_names` as in the
+        other loaders.
     """
     from sklearn.datasets import load_digits as load
 
@@ -42,7 +50,7 @@ def load_fashion_mnist_sample(*, return_X_y: bool = False, as_frame: bool = Fals
         - `target`, `target_names`: the 10 classes, in the order of their source;
         - `levels`: integer array (1000, 3): 3 kinds, 5 parts of the body, 10 classes; the first two
           are an annotation added here;
-        - `level_names`: what the classes of each level are called;
+        - `level_names`: names of the classes of each level;
         - `source_index`: where each image is in the source;
         - `frame`, `feature_names`, `DESCR`: as in `load_zoo`.
 

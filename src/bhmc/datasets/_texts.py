@@ -68,8 +68,8 @@ def load_products(
         - `names`: the first column of text;
         - `paths`: list of n tuples of labels;
         - `levels`: integer array (n, depth), the class of each text at levels 1, 2, ...; a short
-          path goes on with its last label;
-        - `level_names`: what the classes of each level are called;
+          path repeats its last label;
+        - `level_names`: names of the classes of each level;
         - `target`, `target_names`: those of the last level;
         - `DESCR`: where it comes from.
     """

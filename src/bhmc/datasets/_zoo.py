@@ -35,7 +35,7 @@ def load_zoo(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
         - `names`: the animals' names; "frog" occurs twice, as in the original;
         - `annotation`: "vertebrate" or "invertebrate" for each animal;
         - `levels`: integer array (101, 2), the annotation and the type;
-        - `level_names`: what the classes of each level are called;
+        - `level_names`: names of the classes of each level;
         - `feature_names`: list of 16 names;
         - `DESCR`: description, source, licence and attribution.
     (data, target) : tuple

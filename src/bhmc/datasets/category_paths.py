@@ -10,10 +10,15 @@ _Path = tuple[Any, ...]
 
 
 def level_codes(paths: Iterable[Sequence[Any]]) -> tuple[NDArray[np.int64], list[list[_Path]]]:
-    """(codes, classes): the class of each path at every level, and the path that a class is.
+    """(codes, classes): the class of each path at every level, and the path of each class.
 
     A class of level l is the path down to l: the "shoes" of men and of women are two classes. A
-    short path goes on with its last label. Classes are numbered in the order they are first met.
+    short path repeats its last label. Classes are numbered in order of first occurrence.
+
+    Parameters
+    ----------
+    paths : iterable of n sequences of labels
+        Such as `[("food", "fruit"), ("food",)]`.
     """
     rows = [_one_path(path, row) for row, path in enumerate(paths)]
     if not rows:
@@ -34,7 +39,15 @@ def level_codes(paths: Iterable[Sequence[Any]]) -> tuple[NDArray[np.int64], list
 
 
 def level_names(classes: list[list[_Path]], separator: str = " > ") -> list[NDArray[np.str_]]:
-    """What the classes of each level are called: their paths as text."""
+    """The names of the classes of each level: their paths as text.
+
+    Parameters
+    ----------
+    classes : list of lists of paths
+        For each level the path of every class, as `level_codes` returns them.
+    separator : str, default=" > "
+        The text between two labels of a path.
+    """
     return [np.array([separator.join(map(str, path)) for path in level]) for level in classes]
 
 

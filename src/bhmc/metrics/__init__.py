@@ -1,7 +1,7 @@
 """How well a clustering or a tree agrees with classes that no fit has seen.
 
-`purity` and `nmi` rise with the number of clusters, whatever the clusters are: read them beside
-`ari` and `ami`, which are 0 for clusters by chance, and beside a control (docs/metrics.md).
+`purity` and `nmi` rise with the number of clusters, whatever the clusters are. Read them beside
+`ari` and `ami`, which are 0 for random clusters, and beside a control (docs/metrics.md).
 """
 
 from bhmc.metrics._cuts import cut_by_depth, cut_matched

@@ -9,10 +9,10 @@ from bhmc.metrics._pairs import overlaps, two_codes
 
 
 def purity(truth: ArrayLike, labels: ArrayLike) -> float:
-    """Share of data that are of the commonest class of their cluster.
+    """Share of data that are in the most common class of their cluster.
 
-    1 if no cluster mixes classes, as when every datum is a cluster of its own: purity rises with
-    the number of clusters and says nothing of classes that are torn apart.
+    Purity is 1 if no cluster mixes classes, as when every datum is a cluster of its own. Purity
+    rises with the number of clusters and does not see classes that are split.
 
     Parameters
     ----------
@@ -30,19 +30,42 @@ def purity(truth: ArrayLike, labels: ArrayLike) -> float:
 def nmi(truth: ArrayLike, labels: ArrayLike) -> float:
     """Mutual information over the arithmetic mean of both entropies, scikit-learn's default.
 
-    From 0 to 1; not corrected for chance: many small clusters drawn at random score high. (Over the
-    geometric mean it would be a little higher; the paper does not say which it uses.)
+    The score is from 0 to 1 and not corrected for chance: many small random clusters score high.
+    (The geometric mean would give a slightly higher score; the paper does not say which it uses.)
+
+    Parameters
+    ----------
+    truth : array-like of shape (n,)
+        The class of each datum: numbers or text.
+    labels : array-like of shape (n,)
+        The cluster of each datum.
     """
     return _quietly("normalized_mutual_info_score", truth, labels)
 
 
 def ari(truth: ArrayLike, labels: ArrayLike) -> float:
-    """Adjusted Rand index: agreement of pairs, 1 at best and 0 on average by chance."""
+    """Adjusted Rand index: agreement of pairs, 1 at best and 0 on average by chance.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n,)
+        The class of each datum: numbers or text.
+    labels : array-like of shape (n,)
+        The cluster of each datum.
+    """
     return _quietly("adjusted_rand_score", truth, labels)
 
 
 def ami(truth: ArrayLike, labels: ArrayLike) -> float:
-    """Adjusted mutual information: `nmi` less what chance gives to clusters of these sizes."""
+    """Adjusted mutual information: mutual information corrected for chance, 0 on average by chance.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n,)
+        The class of each datum: numbers or text.
+    labels : array-like of shape (n,)
+        The cluster of each datum.
+    """
     return _quietly("adjusted_mutual_info_score", truth, labels)
 
 
@@ -51,6 +74,13 @@ def f_measure(truth: ArrayLike, labels: ArrayLike) -> float:
 
     F of class i and cluster j is 2 n_ij / (n_i + n_j), the harmonic mean of precision n_ij / n_j
     and recall n_ij / n_i. `f_measure_tree` takes the best over all nodes of a tree.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n,)
+        The class of each datum: numbers or text.
+    labels : array-like of shape (n,)
+        The cluster of each datum.
     """
     table = overlaps(truth, labels)
     sizes = table.class_sizes[table.classes] + table.cluster_sizes[table.clusters]

@@ -34,7 +34,7 @@ def true_levels(paths: Iterable[Sequence[Any]]) -> NDArray[np.int64]:
     """(n, depth) the class of each datum at levels 1, 2, ..., from its category path.
 
     A class is the whole path down to its level: the shoes of men and of women are two classes. A
-    path shorter than the longest goes on with its last label.
+    path shorter than the longest repeats its last label.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ def two_codes(truth: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.int64], N
 
 
 def overlaps(truth: ArrayLike, labels: ArrayLike) -> Overlaps:
-    """Where classes and clusters meet, without a table of all that could."""
+    """The cells where classes and clusters share data, without a table of all cells."""
     classes, clusters = two_codes(truth, labels)
     n_clusters = int(clusters.max()) + 1
     cells, shared = np.unique(classes * n_clusters + clusters, return_counts=True)

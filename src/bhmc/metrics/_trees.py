@@ -55,7 +55,14 @@ def f_measure_tree(tree: Tree, labels: ArrayLike) -> float:
     """The F-measure of Karypis over a tree: for every class the best F over all nodes.
 
     F of class c and node z is 2 n_zc / (n_c + n_z); classes are weighted by size. A deep tree has
-    many nodes to choose from, so compare it with a control of as many. See `f_measure`.
+    many nodes to choose from, so compare it with a control of as many nodes. See `f_measure`.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of n data.
+    labels : array-like of shape (n,)
+        The true class of each datum.
     """
     class_sizes = np.bincount(codes(labels, "labels"))
     best = np.zeros(len(class_sizes))

@@ -76,18 +76,23 @@ def describe_prior(
     n_samples: int = 200,
     random_state=None,
 ) -> PriorDescription:
-    """What settings of `BHMC` imply for n data, before any is seen.
+    """What settings of `BHMC` imply for n data, before any data are seen.
 
-    For every level: how many nodes there are, and which share of the data the largest holds. Then
-    how many components the data use, the share of the largest, and how many a leaf holds (the mean
-    over leaves). Trees are drawn from the prior; a mean that has a closed form is exact.
+    For every level: the number of nodes, and the share of the data in the largest node. Then the
+    number of components that the data use, the share of the largest, and the number of components
+    in a leaf (the mean over leaves). Trees are drawn from the prior; a mean with a closed form is
+    exact.
 
     Parameters
     ----------
     n : int
         Number of data.
-    n_levels, alpha, gamma0, gamma, fixed_components
-        As in `BHMC`, with the same defaults: numbers, priors or "learn".
+    n_levels : int, default=3
+        L, the number of steps from the root to a leaf.
+    alpha, gamma0, gamma : float, prior or "learn", default="learn"
+        The concentrations, as in `BHMC`.
+    fixed_components : int, optional
+        K of the finite form, as in `BHMC`.
     n_samples : int, default=200
         Trees to draw.
     random_state : int, SeedSequence, Generator or RandomState, optional
@@ -128,7 +133,15 @@ def describe_prior(
 
 
 def expected_tables(n: int, alpha: float) -> float:
-    """sum over i = 0..n-1 of alpha / (alpha + i): tables of a Chinese restaurant with n guests."""
+    """sum over i = 0..n-1 of alpha / (alpha + i): tables of a Chinese restaurant with n guests.
+
+    Parameters
+    ----------
+    n : int
+        Guests.
+    alpha : float
+        The concentration.
+    """
     return float(np.sum(alpha / (alpha + np.arange(n))))
 
 

@@ -67,7 +67,7 @@ class Sampler(Protocol):
         ...
 
     def capture(self) -> dict[str, Any]:
-        """All that the chain needs to go on bit for bit, but for the data and the generator."""
+        """All that the chain needs to resume bit for bit, except the data and the generator."""
         ...
 
     @property
@@ -239,7 +239,7 @@ class Transition(Protocol):
     def sampler(
         self, state: State, rows: Any, name: str, rng: np.random.Generator, engine: Any = None
     ) -> Sampler:
-        """A chain that goes on from a state.
+        """A chain that starts at a state.
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class Transition(Protocol):
     def resume(
         self, captured: Mapping[str, Any], rows: Any, name: str, rng: np.random.Generator
     ) -> Sampler:
-        """A chain that goes on, bit for bit, from what `Sampler.capture` returned.
+        """A chain that resumes, bit for bit, from what `Sampler.capture` returned.
 
         Parameters
         ----------

@@ -47,7 +47,6 @@ def sample_prior(
         Columns of X.
     n_components : int, optional
         K of the finite form: beta_root ~ Dir(gamma0 / K, ...), beta_z ~ Dir(gamma beta_pa).
-
     transition : str or Transition, default="hdp"
         How a child's components relate to its parent's.
 
@@ -66,7 +65,22 @@ def sample_prior(
 def sample_data(
     state: State, *, likelihood: str | Likelihood, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Draw fresh data given the state: x_n ~ F(theta_c_n)."""
+    """Draw fresh data given the state: x_n ~ F(theta_c_n).
+
+    Parameters
+    ----------
+    state : State
+        Whose components and component parameters are used; left unchanged.
+    likelihood : str or Likelihood
+        The family. A name stands for the family's own numbers, as in `sample_prior`.
+    rng : numpy.random.Generator
+        The source of randomness.
+
+    Returns
+    -------
+    (n, d) array
+        A row of data for each row of the state.
+    """
     likelihood = resolve(likelihood).at(state.shared)
     return likelihood.sample_data(state.theta[state.components], check_rng(rng))
 

@@ -1,4 +1,4 @@
-"""All rows at once, in plain NumPy: the slow reference of `redraw` (MODEL.md 3.6, step 3).
+"""All rows at once, in plain NumPy: the slow reference of `redraw`.
 
 Given the menu the rows are independent, and row n uses only the random numbers of (key, n). So the
 result does not depend on blocks, threads or machines.

@@ -1,6 +1,6 @@
 """The menu of the hdp transition: what a row may choose when all rows choose at once.
 
-Plain NumPy: this is the slow reference (MODEL.md 3.6); the tree is small beside the rows.
+Plain NumPy: this is the slow reference; the tree is small beside the rows.
 """
 
 import numpy as np

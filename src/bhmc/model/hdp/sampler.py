@@ -108,7 +108,7 @@ class HdpSampler:
     def from_state(
         cls, state: State, rows: LocalRows, sampler: str, rng: np.random.Generator, **settings: Any
     ) -> Self:
-        """The chain that goes on from a state.
+        """The chain that starts at a state.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class HdpSampler:
         rng: np.random.Generator,
         **settings: Any,
     ) -> Self:
-        """The chain that goes on, bit for bit, from where `capture` found another.
+        """The chain that resumes, bit for bit, where `capture` found another.
 
         Parameters
         ----------
@@ -153,10 +153,10 @@ class HdpSampler:
         return cls(held, rows, sampler, rng, **settings)
 
     def capture(self) -> dict[str, Any]:
-        """All that the chain needs to go on bit for bit, but for the data and the generator.
+        """All that the chain needs to resume bit for bit, except the data and the generator.
 
         Node and row arrays in their order, weights, theta, natural parameters, sums and the number
-        of passes: leaving out any of them was seen to break it.
+        of passes: without any of them the resumed chain differs.
         """
         return {
             "workspace": workspace.kept(self.ws),
@@ -356,7 +356,7 @@ class HdpSampler:
         return np.flatnonzero(self.ws.alive)[1:]
 
     def _begin_pass(self) -> None:
-        """Now and then compact slots and columns, and take the sums of statistics anew."""
+        """Now and then compact slots and columns, and recompute the sums of statistics."""
         self._passes += 1
         tidy = self._passes % _PASSES_PER_TIDY == 2  # a chain of one sweep need not
         if tidy:
@@ -392,7 +392,7 @@ class HdpSampler:
 
 
 def _held(state: State, rows: LocalRows) -> Held:
-    """What a chain holds that goes on from `state`, with its rows placed."""
+    """What a chain that starts at `state` holds, with its rows placed."""
     ws, family, k = workspace.load(state), rows.family, state.n_components
     columns = len(ws.held)
     theta = np.zeros((columns, family.n_parameters))

@@ -1,4 +1,4 @@
-"""`Hdp`: the published transition, as the rest of the house sees it. Wiring, no mathematics."""
+"""`Hdp`: the published transition, as the rest of the package sees it. Wiring, no mathematics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -119,14 +119,14 @@ class Hdp:
     def sampler(
         self, state: State, rows: LocalRows, name: str, rng: np.random.Generator, engine: Any = None
     ) -> Any:
-        """A chain that goes on from a state."""
+        """A chain that starts at a state."""
         kind, settings = self._kind(name, engine)
         return kind.from_state(state, rows, name, rng, **settings)
 
     def resume(
         self, captured: Mapping[str, Any], rows: LocalRows, name: str, rng: np.random.Generator
     ) -> Any:
-        """A chain that goes on, bit for bit, from what `capture` returned."""
+        """A chain that resumes, bit for bit, from what `capture` returned."""
         kind, settings = self._kind(name, None)
         return kind.resume(captured, rows, name, rng, **settings)
 

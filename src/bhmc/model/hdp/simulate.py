@@ -2,8 +2,8 @@
 
 Written to share nothing with the samplers: a dictionary for the tree, the root's sticks broken one
 by one until nothing is left, a plain Dirichlet over all of them at every node. A joint test
-compares the two, so a common helper would hide a common error. Weights are logarithms here as well:
-most of them are far too small for a double.
+compares the two, so a common helper would hide a common error. Weights are logarithms here as well,
+because most of them underflow double precision.
 """
 
 import numpy as np

@@ -28,7 +28,7 @@ def break_remainders(ws, rates, chosen_at, rng):
     """Split every remainder top-down: beta_z,new = u_z beta*_z and beta*_z <- (1 - u_z) beta*_z.
 
     Root: u ~ Beta(1, gamma0). Nodes on the path root..chosen_at:
-    u ~ Beta(gamma beta_pa,new + 1, gamma beta*_pa), for the datum there has just chosen it.
+    u ~ Beta(gamma beta_pa,new + 1, gamma beta*_pa), because the datum there has just chosen it.
     All others: u ~ Beta(gamma beta_pa,new, gamma beta*_pa). `chosen_at` -1: nobody chose it.
     Returns the column of the new component.
     """

@@ -1,5 +1,6 @@
 """Files of every format: older ones are brought up to date, newer ones are refused."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,15 @@ def test_a_checkpoint_of_format_1():
     for name, wanted in model.warmup_traces_.learned.items():
         np.testing.assert_allclose(traces.learned[name], wanted, rtol=1e-9)
     np.testing.assert_array_equal(Tree.from_state(recorder.best).paths, model.paths_)
+
+
+def test_a_fit_resumes_from_a_checkpoint_of_format_1(tmp_path):
+    shutil.copy(DATA / "checkpoint-format-1.bhmc", tmp_path / "chain.0")
+    saved = read(DATA / "checkpoint-format-1.bhmc", "checkpoint")
+    before = collect([Recorder.from_contents(saved["recorder"], Plan())])
+    model = BHMC(**FIT | {"n_draws": 7}, checkpoint=tmp_path / "chain").fit(ROWS)
+    assert model.draws_.n_draws == 7
+    np.testing.assert_array_equal(model.draws_.log_joint[:, :4], before.log_joint)
 
 
 def test_warmup_traces_of_format_1(tmp_path):

@@ -38,6 +38,12 @@ class UnevenSampler:
     def partition(self):
         return self._tree
 
+    def sizes(self):
+        return self._tree.sizes()
+
+    def components_of(self, rows):
+        return self._tree.component[rows]
+
     def log_likelihood(self):
         return -5.0 - self._c
 

@@ -46,7 +46,10 @@ def test_levels_and_sizes_of_any_tree():
                 line.append(int(tree.parents[line[-1]]))
         under = [sum(z in ancestors[leaf] for leaf in tree.leaf) for z in range(n_nodes)]
         np.testing.assert_array_equal(tree.levels, [len(line) - 1 for line in ancestors])
-        np.testing.assert_array_equal(tree.sizes(tree.levels), under)
+        sizes = tree.sizes()
+        np.testing.assert_array_equal(sizes.nodes, under)
+        np.testing.assert_array_equal(sizes.levels, tree.levels)
+        assert sizes.even == (tree is not UNEVEN)
 
 
 def test_numbers_are_those_of_the_model(draws):

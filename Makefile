@@ -59,7 +59,7 @@ demo: setup ## Fit the bundled Zoo data, print the tree, write results to build/
 
 test: setup lint types ## Check style, imports and types, then run all tests but the long exact ones
 	@echo "Running the tests."
-	@$(BIN)/python -m pytest -n 2 --dist worksteal
+	@$(BIN)/python -m pytest -n 2 --dist worksteal --durations=25
 
 exact: setup ## Run the whole exactness ladder, the long tests (40,000 draws each) included
 	@echo "Running the exactness ladder with its long tests; pytest prints the time at the end."

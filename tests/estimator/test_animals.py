@@ -32,7 +32,7 @@ class _Watcher(Recorder):
 
     def on_draw(self, chain, info):
         super().on_draw(chain, info)
-        self.both += self.holds(chain.components)
+        self.both += self.holds(chain.partition().component)
 
     def holds(self, components) -> bool:
         """Whether each group is one component with nobody else in it."""

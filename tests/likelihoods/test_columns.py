@@ -71,7 +71,11 @@ def test_large_data_are_not_copied(case, holes, monkeypatch):
 
 @pytest.mark.parametrize(
     ("n_components", "hidden"),
-    [(None, ()), (None, HIDDEN), (3, HIDDEN)],
+    [
+        pytest.param(None, (), marks=pytest.mark.exact_long),
+        (None, HIDDEN),
+        pytest.param(3, HIDDEN, marks=pytest.mark.exact_long),
+    ],
     ids=["infinite", "infinite with holes", "finite with holes"],
 )
 @every_case

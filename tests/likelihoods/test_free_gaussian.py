@@ -243,7 +243,7 @@ def setting(kind, n_components=None, family=FreeGaussianFamily):
     return Setting(with_family(likelihood, family), moments, n_components, gaps=True)
 
 
-@pytest.mark.parametrize("n_components", [None, 3])
+@pytest.mark.parametrize("n_components", [None, pytest.param(3, marks=pytest.mark.exact_long)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_joint_law(kind, n_components):
     z = joint_z(setting(kind, n_components), 3_000, seed=71)

@@ -263,7 +263,7 @@ SHARP = Multinomial(0.2, n_trials=6)
 
 @pytest.mark.parametrize(
     ("n_components", "is_sparse"),
-    [(None, True), (3, False)],
+    [(None, True), pytest.param(3, False, marks=pytest.mark.exact_long)],
     ids=["infinite and sparse", "finite and dense"],
 )
 def test_joint_law(n_components, is_sparse):

@@ -299,7 +299,11 @@ HIDDEN = ((0, 0), (1, 1), (2, 0), (2, 1), (2, 2), (2, 3), (4, 3), (5, 2))
 
 @pytest.mark.parametrize(
     ("n_components", "hidden"),
-    [(None, ()), (None, HIDDEN), (3, HIDDEN)],
+    [
+        pytest.param(None, (), marks=pytest.mark.exact_long),
+        (None, HIDDEN),
+        pytest.param(3, HIDDEN, marks=pytest.mark.exact_long),
+    ],
     ids=["infinite", "infinite with holes", "finite with holes"],
 )
 def test_joint_law(n_components, hidden):

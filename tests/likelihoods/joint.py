@@ -59,6 +59,10 @@ class Setting(geweke.Setting):
         self.likelihood, self.measure, self.n_features = likelihood, measure, n_features
         self._hidden, self._is_sparse = hidden, is_sparse
 
+    def forward_key(self):
+        measure = getattr(self.measure, "__qualname__", repr(self.measure))
+        return *self._key(), measure, self._hidden, self._is_sparse
+
     def seen(self, X):
         for entry in self._hidden:
             X[entry] = np.nan

@@ -100,6 +100,9 @@ class Setting(geweke.Setting):
         self.likelihood, self.n_features = likelihood, 2
         self.moments, self.gaps = moments, gaps
 
+    def forward_key(self):
+        return *self._key(), self.moments.__qualname__, self.gaps
+
     def seen(self, X):
         return np.where(GAPS, np.nan, X) if self.gaps else X
 

@@ -34,6 +34,9 @@ class Setting(geweke.Setting):
         self.n_features = 2
         self.likelihood = with_family(Gaussian(sigma2=prior, mu0=0.3, sigma0=sigma0), family)
 
+    def forward_key(self):
+        return self._key()
+
     def statistics(self, state, X):
         log_s = np.log(state.shared[0])
         base = geweke.statistics(state, X)

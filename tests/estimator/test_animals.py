@@ -15,6 +15,7 @@ INSECTS = ("Bee", "Butterfly", "Ant", "Cockroach")
 BIRDS = ("Robin", "Eagle", "Chicken", "Finch", "Ostrich")
 HYPER = bhmc.Hyper(alpha=0.4, gamma0=1.0, gamma=0.5)
 N_LEVELS, N_WARMUP, N_DRAWS, N_SEEDS = 4, 500, 5_000, 10
+EVERY_ROW = np.arange(33)
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ class _Watcher(Recorder):
 
     def on_draw(self, chain, info):
         super().on_draw(chain, info)
-        self.both += self.holds(chain.partition().component)
+        self.both += self.holds(chain.components_of(EVERY_ROW))
 
     def holds(self, components) -> bool:
         """Whether each group is one component with nobody else in it."""

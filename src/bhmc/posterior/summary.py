@@ -72,8 +72,10 @@ def expected_vi(candidates: Iterable[NDArray], draws: Sequence[NDArray]) -> NDAr
     n = len(draws[0])
     entropies = np.array([_entropy(np.bincount(one), n) for one in draws])
     together = max(1, _BLOCK_ENTRIES // n)  # draws that are counted at once
-    blocks = [np.stack(draws[i : i + together]) for i in range(0, len(draws), together)]
-    widths = [block.max(axis=1).astype(np.int64) + 1 for block in blocks]
+    blocks: list = [draws[i : i + together] for i in range(0, len(draws), together)]
+    if len(blocks) == 1:  # few numbers: stacked once for all candidates
+        blocks = [np.stack(draws)]
+    widths = [np.array([int(one.max()) + 1 for one in block]) for block in blocks]
     found = []
     for labels in candidates:
         joint = [_joint_entropies(labels, *some) for some in zip(blocks, widths, strict=True)]
@@ -82,15 +84,17 @@ def expected_vi(candidates: Iterable[NDArray], draws: Sequence[NDArray]) -> NDAr
     return np.maximum(found, 0.0)
 
 
-def _joint_entropies(labels: NDArray, draws: NDArray, widths: NDArray) -> NDArray[np.float64]:
+def _joint_entropies(
+    labels: NDArray, draws: Sequence[NDArray] | NDArray, widths: NDArray
+) -> NDArray[np.float64]:
     """(draws,) entropy of the shares of rows with the same pair of labels, one count for all.
 
-    `draws` is (draws, n), `widths` one more than the largest label of each.
+    `widths` is one more than the largest label of each draw.
     """
     n, height = len(labels), int(labels.max()) + 1
     first = np.concatenate([[0], np.cumsum(height * widths)])
     joint = labels.astype(np.int64) * widths[:, None] + first[:-1, None]
-    joint += draws
+    joint += np.asarray(draws)
     if first[-1] <= 16 * joint.size:
         counts = np.bincount(joint.ravel(), minlength=first[-1])
         sums = np.add.reduceat(xlogy(counts, counts), first[:-1])

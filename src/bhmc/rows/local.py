@@ -109,7 +109,8 @@ class LocalRows:
 
     def renumber(self, new_slot: NDArray, new_column: NDArray) -> None:
         """Slots and columns have other numbers: new_slot[old], new_column[old]."""
-        self.leaf[:], self.component[:] = new_slot[self.leaf], new_column[self.component]
+        self.leaf[:] = new_slot[self.leaf]  # one after the other: copies of all rows are large
+        self.component[:] = new_column[self.component]
 
     def count_cells(self, out: NDArray[np.int64]) -> None:
         """out[slot, column] = rows at that leaf in that component; all of `out` is written."""

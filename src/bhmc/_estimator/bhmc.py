@@ -16,7 +16,6 @@ from bhmc._estimator.checkpoint import check_checkpoint
 from bhmc._estimator.prediction import Prediction
 from bhmc._estimator.profiles import profiles
 from bhmc._estimator.progress import CallbackSupport, Listener, with_callbacks
-from bhmc._io.archive import load_model, save_model
 from bhmc._validation.data import row_names
 from bhmc._validation.errors import naming_columns
 from bhmc._validation.frames import Columns
@@ -315,6 +314,8 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         path : path
             The file to write; an existing file is replaced.
         """
+        from bhmc._io.archive import save_model  # imports every family
+
         save_model(self, path)
 
     @classmethod
@@ -326,6 +327,8 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         path : path
             The file to read.
         """
+        from bhmc._io.archive import load_model
+
         return load_model(path, cls)
 
     def _task(self, family: ConjugateFamily, transition: Transition, init) -> Task:

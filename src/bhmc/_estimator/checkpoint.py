@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bhmc._io.archive import read, write
 from bhmc._io.digest import digest_of_data
 from bhmc.model.state import State
 from bhmc.posterior.recorder import Recorder
@@ -47,6 +46,8 @@ class SavedChain:
         """Where the chain was; None if it was never saved."""
         if not self._path.exists():
             return None
+        from bhmc._io.archive import read  # imports every family
+
         values = read(self._path, "checkpoint")
         self._check_same_fit(values["fit"])
         return Checkpoint(
@@ -58,6 +59,8 @@ class SavedChain:
 
     def write(self, now: Checkpoint) -> None:
         """Save the chain in an atomic write."""
+        from bhmc._io.archive import write
+
         values = now._asdict() | {"fit": self._fit, "recorder": now.recorder.contents()}
         write(self._path, "checkpoint", values)
 

@@ -41,7 +41,7 @@ _BLOCK, _NUMBERS = 4096, 2**22
 
 def nested_groups(
     family: Family, method: str, *, n_levels: int, most: int | None, rng: np.random.Generator
-) -> NDArray[np.int64]:
+) -> NDArray[np.int32]:
     """(n, n_levels) labels of the rows, coarse to fine.
 
     The number of groups is random, one to three times the root of n. Level j has the j / L-th power
@@ -71,8 +71,11 @@ def nested_groups(
     cuts = _cuts(items, [max(1, round(k ** (j / n_levels))) for j in range(1, n_levels + 1)])
     _, first, group = np.unique(cuts[:, -1], return_index=True, return_inverse=True)
     centres = _means(items, group, len(first))
-    labels = [_nearest(space.enter(family.points(rows)), centres) for rows in blocks]
-    return cuts[first][np.concatenate(labels)]
+    del sample, items  # for many rows the sample and the labels are both large
+    nearest = np.empty(n, dtype=np.int32)
+    for rows in blocks:
+        nearest[rows] = _nearest(space.enter(family.points(rows)), centres)
+    return cuts[first].astype(np.int32)[nearest]
 
 
 def _how_many(n: int, most: int | None, rng: np.random.Generator) -> int:

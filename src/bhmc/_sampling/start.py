@@ -49,7 +49,7 @@ def start_state(
 
 def _labels(
     init, family: ConjugateFamily, n_levels: int, most: int | None, rng
-) -> NDArray[np.int64]:
+) -> NDArray[np.integer]:
     """(n, m) labels of the rows, coarse to fine, as `init` asks for."""
     if not isinstance(init, str):
         return init

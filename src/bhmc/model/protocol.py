@@ -194,7 +194,7 @@ class Transition(Protocol):
     def start(
         self,
         rows: Any,
-        labels: NDArray[np.int64] | None,
+        labels: NDArray[np.integer] | None,
         *,
         n_levels: int,
         rng: np.random.Generator,

@@ -15,6 +15,9 @@ from bhmc.priors import Prior
 # Names of the concentrations, in the order in which they are shown.
 CONCENTRATIONS = ("alpha", "gamma0", "gamma")
 
+# Paths are made part by part: temporary arrays of all rows are large.
+_ROWS_AT_ONCE = 2**16
+
 
 class Hyper(NamedTuple):
     """The three concentrations of the model, and the choice between its two forms.
@@ -249,10 +252,14 @@ def is_matrix(array) -> bool:
     return isinstance(array, np.ndarray) and array.dtype.kind == "f" and array.ndim == 2
 
 
-def paths_to(leaf: NDArray, parents: NDArray, n_levels: int) -> NDArray[np.int32]:
-    """(n, n_levels + 1) node ids from the root to each datum's leaf."""
+def paths_to(
+    leaf: NDArray, parents: NDArray, n_levels: int, ids: NDArray | None = None
+) -> NDArray[np.int32]:
+    """(n, n_levels + 1) node ids from the root to each datum's leaf, or to ids[leaf]."""
     paths = np.empty((len(leaf), n_levels + 1), dtype=np.int32)
-    paths[:, n_levels] = leaf
-    for level in range(n_levels, 0, -1):
-        paths[:, level - 1] = parents[paths[:, level]]
+    for first in range(0, len(leaf), _ROWS_AT_ONCE):
+        rows = slice(first, first + _ROWS_AT_ONCE)
+        paths[rows, n_levels] = leaf[rows] if ids is None else ids[leaf[rows]]
+        for level in range(n_levels, 0, -1):
+            paths[rows, level - 1] = parents[paths[rows, level]]
     return paths

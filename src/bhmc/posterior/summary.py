@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.special import xlogy
 
 from bhmc._validation.parameters import check_whole
+from bhmc.likelihoods.blocks import slices
 from bhmc.posterior.draws import Draws, Partition
 
 # Draws that are compared with each other; more hardly change which is nearest to all.
@@ -93,14 +94,25 @@ def _joint_entropies(
     """
     n, height = len(labels), int(labels.max()) + 1
     first = np.concatenate([[0], np.cumsum(height * widths)])
-    joint = labels.astype(np.int64) * widths[:, None] + first[:-1, None]
-    joint += np.asarray(draws)
-    if first[-1] <= 16 * joint.size:
-        counts = np.bincount(joint.ravel(), minlength=first[-1])
+
+    def cells(rows: slice) -> NDArray[np.int64]:
+        """(draws, rows) the number of each row's pair of labels."""
+        joint = np.multiply(labels[rows], widths[:, None], dtype=np.int64)
+        joint += first[:-1, None]
+        if isinstance(draws, np.ndarray):
+            joint += draws[:, rows]
+        else:
+            joint += np.stack([one[rows] for one in draws])
+        return joint
+
+    if first[-1] <= 16 * n * len(draws):
+        counts = np.zeros(first[-1], dtype=np.int64)
+        for rows in slices(n, max(1, _BLOCK_ENTRIES // len(draws))):
+            counts += np.bincount(cells(rows).ravel(), minlength=first[-1])
         sums = np.add.reduceat(xlogy(counts, counts), first[:-1])
     else:  # more cells than rows: count those that occur
-        cells, counts = np.unique(joint, return_counts=True)
-        draw = np.searchsorted(first, cells, "right") - 1
+        found, counts = np.unique(cells(slice(0, n)), return_counts=True)
+        draw = np.searchsorted(first, found, "right") - 1
         sums = np.bincount(draw, xlogy(counts, counts), len(draws))
     return np.log(n) - sums / n
 

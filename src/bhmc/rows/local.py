@@ -109,8 +109,9 @@ class LocalRows:
 
     def renumber(self, new_slot: NDArray, new_column: NDArray) -> None:
         """Slots and columns have other numbers: new_slot[old], new_column[old]."""
-        self.leaf[:] = new_slot[self.leaf]  # one after the other: copies of all rows are large
-        self.component[:] = new_column[self.component]
+        # Narrow and one after the other: copies of all rows are large.
+        self.leaf[:] = new_slot.astype(np.int32)[self.leaf]
+        self.component[:] = new_column.astype(np.int32)[self.component]
 
     def count_cells(self, out: NDArray[np.int64]) -> None:
         """out[slot, column] = rows at that leaf in that component; all of `out` is written."""

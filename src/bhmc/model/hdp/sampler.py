@@ -175,11 +175,12 @@ class HdpSampler:
 
     def state(self) -> State:
         """A copy of the current state."""
-        order, partition = workspace.compact(self.ws), self.partition()
+        order = workspace.compact(self.ws)
+        parents, depth = workspace.parents(self.ws, order), int(self.ws.room[workspace.DEPTH])
         return hdp_state(
-            paths_to(partition.leaf, partition.parents, int(self.ws.room[workspace.DEPTH])),
-            partition.component,
-            partition.parents,
+            paths_to(self.rows.leaf, parents, depth, order.node_of),
+            order.label_of[self.rows.component],
+            parents,
             workspace.log_weights(self.ws, order),
             self._theta[order.columns],
             self._hyper,

@@ -81,7 +81,7 @@ class Hdp:
     def start(
         self,
         rows: LocalRows,
-        labels: NDArray[np.int64] | None,
+        labels: NDArray[np.integer] | None,
         *,
         n_levels: int,
         rng: np.random.Generator,

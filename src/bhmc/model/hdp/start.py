@@ -35,22 +35,24 @@ def prior_state(n: int, *, n_levels: int, hyper: Hyper, rng: np.random.Generator
     )
 
 
-def labelled_state(labels: NDArray[np.int64], *, n_levels: int, hyper: Hyper) -> State:
+def labelled_state(labels: NDArray[np.integer], *, n_levels: int, hyper: Hyper) -> State:
     """The state whose nodes at level j + 1 are the groups of column j of `labels` (n, m).
 
     Deeper levels repeat the last column, and its groups are the components. Weights are those that
     the counts alone suggest, for the sampler to redraw; theta is left empty.
     """
     paths = np.zeros((len(labels), n_levels + 1), dtype=np.int32)
-    parents = [np.array([-1], dtype=np.int32)]
-    n_nodes, components = 1, paths[:, 0]
+    parents, n_nodes = [np.array([-1], dtype=np.int32)], 1
+    components = paths[:, 0]
     for level in range(1, n_levels + 1):
         column = labels[:, min(level, labels.shape[1]) - 1]
-        _, first, components = np.unique(column, return_index=True, return_inverse=True)
-        paths[:, level] = n_nodes + components
-        parents.append(paths[first, level - 1])
-        n_nodes += len(first)
-    components = components.astype(np.int32)
+        groups = np.unique(column)
+        components = np.searchsorted(groups, column).astype(np.int32)
+        paths[:, level] = components
+        paths[:, level] += n_nodes
+        parents.append(np.zeros(len(groups), dtype=np.int32))
+        parents[-1][components] = paths[:, level - 1]  # the same for all rows of a group
+        n_nodes += len(groups)
     k = int(components.max()) + 1 if hyper.n_components is None else hyper.n_components
     all_parents = np.concatenate(parents)
     return hdp_state(

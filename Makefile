@@ -64,7 +64,7 @@ test: setup lint types ## Check style, imports and types, then run all tests but
 exact: setup ## Run the whole exactness ladder, the long tests (40,000 draws each) included
 	@echo "Running the exactness ladder with its long tests; pytest prints the time at the end."
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -m '' -rP --durations=20 tests/exact tests/mutants \
-	    tests/model tests/rows tests/likelihoods tests/baselines
+	    tests/model tests/rows tests/likelihoods tests/baselines tests/estimator/test_animals.py
 
 interrupts: setup ## Interrupt a fit of the command line at twenty random moments, and go on with it each time
 	@BHMC_INTERRUPTS=20 $(BIN)/python -m pytest -s tests/cli/test_interrupts.py

@@ -1,4 +1,4 @@
-"""Exact enumeration of the BHMC model on a handful of data, written from MODEL.md alone.
+"""Exact enumeration of the BHMC model on a handful of data, from the model's definition alone.
 
 It judges the samplers, so it shares no code with them: standard library, numpy and scipy only.
 
@@ -195,7 +195,7 @@ def table_counts(
 def log_p_components(
     tree: Tree, c: Labels, gamma0: float, gamma: float, n_components: int | None = None
 ) -> float:
-    """log p(c | V) = log sum_m p(c, m | V), B integrated out (MODEL 3.2, 'For enumeration')."""
+    """log p(c | V) = log sum_m p(c, m | V), B integrated out."""
     terms = [log_p for log_p, _ in table_counts(tree, c, gamma0, gamma, n_components)]
     return float(np.logaddexp.reduce(terms))
 

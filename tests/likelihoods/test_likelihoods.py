@@ -67,7 +67,7 @@ class Case:
         )
 
     def posterior(self, rows):
-        """MODEL 3.4 with plain inverses: mean and covariance of theta given X[rows]."""
+        """With plain inverses: mean and covariance of theta given X[rows]."""
         precision = np.linalg.inv(self.sigma0) + len(rows) * np.linalg.inv(self.sigma)
         covariance = np.linalg.inv(precision)
         total = self.X[rows].sum(axis=0)

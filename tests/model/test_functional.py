@@ -139,13 +139,13 @@ def test_fields_of_a_state(n_components):
         assert state.paths.shape == (15, 4)
         assert state.n_levels == 3
         assert state.components.shape == (15,)
-        assert state.parents.shape == state.node_ids.shape == (n_nodes,)
+        assert state.parents.shape == (n_nodes,)
         assert state.log_weights.shape == state.weights.shape == (n_nodes, k + 1)
         assert state.theta.shape == (k, 2)
         assert state.hyper == PLAIN._replace(n_components=n_components)
         np.testing.assert_allclose(state.weights.sum(axis=1), 1)
         np.testing.assert_array_equal(state.weights, np.exp(state.log_weights))
-        np.testing.assert_array_equal(np.unique(state.paths), state.node_ids)
+        np.testing.assert_array_equal(np.unique(state.paths), np.arange(n_nodes))
         np.testing.assert_array_equal(np.bincount(state.paths.ravel()), state.sizes)
         np.testing.assert_array_equal(state.levels[1:], state.levels[state.parents[1:]] + 1)
         assert state.sizes[0] == 15

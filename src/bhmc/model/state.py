@@ -143,11 +143,6 @@ class State(NamedTuple):
         return self._replace(params=self.params._replace(**changes))
 
     @property
-    def node_ids(self) -> NDArray[np.int64]:
-        """(n_nodes,) the ids that `paths` and `parents` use, in the order of the weight rows."""
-        return np.arange(len(self.parents))
-
-    @property
     def levels(self) -> NDArray[np.int64]:
         """(n_nodes,) level of each node; 0 is the root, `n_levels` the leaves."""
         levels = np.zeros(len(self.parents), dtype=np.int64)

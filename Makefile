@@ -22,7 +22,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test exact interrupts bench rivals study pictures lint types format constraints clean check-python
+.PHONY: help setup demo test checks compiled exact interrupts bench rivals study pictures lint types format constraints clean check-python
 
 help: ## List the targets
 	@echo "Targets of this Makefile:"
@@ -57,9 +57,19 @@ demo: setup ## Fit the bundled Zoo data, print the tree, write results to build/
 	@echo "Running the demo; its results go to build/demo."
 	@$(BIN)/python -m bhmc demo --output build/demo
 
-test: setup lint types ## Check style, imports and types, then run all tests but the long exact ones
+# The second core compiles while the first checks style and types: each worker of pytest would
+# otherwise compile the same code for itself.
+test: setup ## Check style, imports and types, then run all tests but the long exact ones
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target checks compiled
 	@echo "Running the tests."
 	@$(BIN)/python -m pytest -n 2 --dist worksteal --durations=25
+
+checks: lint types
+
+compiled: setup
+	@$(BIN)/python -c 'import numpy; from bhmc import baselines, warmup; X = numpy.eye(4); warmup(); \
+	    [baselines.PYDT(sampler=s, n_warmup=1, n_draws=1).fit(X) for s in ("slice", "mh")]; \
+	    baselines.Perch().fit(X)'
 
 exact: setup ## Run the whole exactness ladder, the long tests (40,000 draws each) included
 	@echo "Running the exactness ladder with its long tests; pytest prints the time at the end."

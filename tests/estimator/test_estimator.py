@@ -9,7 +9,7 @@ from benchmarks.chains import SAMPLERS
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_clustering
 
 from bhmc import BHMC, Tree, priors
 from bhmc.likelihoods import Gaussian
@@ -21,23 +21,10 @@ FORMS = [{"sampler": sampler} for sampler in SAMPLERS] + [FINITE]
 QUICK = {"n_warmup": 8, "n_draws": 12, "random_state": 0}
 
 
-SHORT = {"n_warmup": 2, "n_draws": 4}  # every conditional in use, several draws to choose among
-LONGER = {"n_warmup": 100, "n_draws": 50}
-
-
-# The sampler gibbs in the infinite form is in `test_conformance`, with every family.
-OTHER_SAMPLERS = [{"sampler": "paper"}, {"sampler": "mh", "fixed_components": 5}]
-
-
-@parametrize_with_checks([BHMC(**form, **SHORT) for form in OTHER_SAMPLERS])
-def test_scikit_learn_conventions(estimator, check):
-    """No check is expected to fail. Longer chains where blobs are asked for: the other checks do
-    not depend on it.
-    """
-    if check.func.__name__ == "check_clustering":
-        # A clone: all checks of an estimator share the object, and the next ones stay short.
-        estimator = clone(estimator).set_params(**LONGER)
-    check(estimator)
+# The whole battery runs in `test_conformance`, with the sampler gibbs and every family.
+@pytest.mark.parametrize("form", [{"sampler": "paper"}, {"sampler": "mh", "fixed_components": 5}])
+def test_other_samplers_find_the_blobs_of_scikit_learn(form):
+    check_clustering("BHMC", BHMC(**form, n_warmup=100, n_draws=50))
 
 
 def blobs(n=24, d=2, seed=0):

@@ -17,6 +17,7 @@ _PACKAGE = Path(__file__).parents[1]
 SOURCES = (
     "_compiled/*.py",
     "priors.py",
+    "posterior/kernels/*.py",
     "rows/kernels.py",
     "rows/protocol.py",
     "model/*/kernels.py",

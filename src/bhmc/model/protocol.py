@@ -224,6 +224,26 @@ class Transition(Protocol):
         """
         ...
 
+    def complete(
+        self, rows: Any, partition: Partition, like: State, rng: np.random.Generator
+    ) -> State:
+        """A draw of all else that is unknown given tree and components.
+
+        Concentrations and shared numbers are those of another draw.
+
+        Parameters
+        ----------
+        rows : Rows
+            The data.
+        partition : Partition
+            Tree and components, as many levels and at most as many components as a draw may have.
+        like : State
+            The other draw.
+        rng : numpy.random.Generator
+            Where all randomness comes from.
+        """
+        ...
+
     def log_density(self, state: State, family: Any) -> float:
         """log p(X, everything unknown), the priors of what is learned included.
 

@@ -49,15 +49,40 @@ def nearest_draw(
     chosen, losses : int, (candidates,) array
         Index of the candidate with the least loss, and the losses of all.
     """
+    losses = expected_losses(candidates, draws, n_levels).sum(axis=1)
+    return int(losses.argmin()), losses
+
+
+def expected_losses(
+    candidates: Sequence[Partition], draws: Sequence[Partition], n_levels: int
+) -> NDArray[np.float64]:
+    """(candidates, 2) mean over draws of VI of the components, and of (1 / L) sum of VI of levels.
+
+    Parameters
+    ----------
+    candidates, draws, n_levels
+        As in `nearest_draw`.
+    """
+    others, levels = compared(draws), range(1, n_levels + 1)
+    found = np.zeros((len(candidates), 2))
+    for level in (None, *levels):
+        theirs = [labels_of(one, level, n_levels) for one in others]
+        ours = (labels_of(one, level, n_levels) for one in candidates)  # one at a time: n is large
+        of_level = expected_vi(ours, theirs)
+        found[:, 0 if level is None else 1] += of_level if level is None else of_level / n_levels
+    return found
+
+
+def compared(draws: Sequence[Partition]) -> list[Partition]:
+    """The draws that a point estimate is to be near to: at most 64, fewer where rows are many.
+
+    Parameters
+    ----------
+    draws : sequence of Partition
+        All draws, at least one.
+    """
     most = int(np.clip(_MOST_COMPARED_ROWS // len(draws[0].leaf), 4, _MOST_COMPARED))
-    others = [draws[i] for i in _evenly(len(draws), most)]
-    total = np.zeros(len(candidates))
-    for level in (None, *range(1, n_levels + 1)):
-        weight = 1.0 if level is None else 1.0 / n_levels
-        theirs = [_labels(one, level, n_levels) for one in others]
-        ours = (_labels(one, level, n_levels) for one in candidates)  # one at a time: n is large
-        total += weight * expected_vi(ours, theirs)
-    return int(total.argmin()), total
+    return [draws[i] for i in evenly_spaced(len(draws), most)]
 
 
 def expected_vi(candidates: Iterable[NDArray], draws: Sequence[NDArray]) -> NDArray[np.float64]:
@@ -151,7 +176,7 @@ def coclustering(
         )
     found = np.zeros((len(rows), len(columns)))
     for draw in draws.partitions:
-        labels = _labels(draw, at, draws.n_levels)
+        labels = labels_of(draw, at, draws.n_levels)
         found += labels[rows][:, None] == labels[columns][None, :]
     return found / len(draws.partitions)
 
@@ -198,7 +223,7 @@ def pairs_together(
     group = np.repeat(np.arange(n_groups), np.diff(bounds))
     total = np.zeros((n_groups, n_groups))
     for draw in draws.partitions:
-        labels, n_labels = _renumbered(_labels(draw, at, draws.n_levels)[rows].astype(np.int64))
+        labels, n_labels = _renumbered(labels_of(draw, at, draws.n_levels)[rows].astype(np.int64))
         if n_labels <= _FEW_CLUSTERS:
             held = np.bincount(group * n_labels + labels, minlength=n_groups * n_labels)
             held = held.reshape(n_groups, n_labels).astype(np.float64)
@@ -239,15 +264,31 @@ def check_level(draws: Draws, level: int | str) -> int | None:
     return level
 
 
-def _labels(partition: Partition, level: int | None, n_levels: int) -> NDArray:
-    """(n,) components, or nodes of a level."""
+def labels_of(partition: Partition, level: int | None, n_levels: int) -> NDArray:
+    """(n,) components, or nodes of a level.
+
+    Parameters
+    ----------
+    partition : Partition
+        A draw.
+    level : int, optional
+        The level; without it, the components.
+    n_levels : int
+        Level of the leaves.
+    """
     if level is None:
         return partition.component
     return partition.nodes_at(level, n_levels)
 
 
-def _evenly(n: int, most: int) -> NDArray[np.int64]:
-    """At most so many of 0..n-1, evenly spaced."""
+def evenly_spaced(n: int, most: int) -> NDArray[np.int64]:
+    """At most so many of 0..n-1, evenly spaced, the first and the last among them.
+
+    Parameters
+    ----------
+    n, most : int
+        How many there are, and how many are wanted.
+    """
     return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.int64))
 
 

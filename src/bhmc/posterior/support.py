@@ -1,4 +1,8 @@
-"""How sure is a node: the share of the draws that have a node of the same rows."""
+"""How sure is a node, and how sure is a row's place: agreement of a tree with the draws.
+
+Two nodes are compared by the rows they hold: J(A, B) = |A & B| / |A | B|, the Jaccard index, which
+is 1 for the same rows and 0 for none in common.
+"""
 
 from collections.abc import Sequence
 
@@ -6,6 +10,71 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.model.state import Partition
+from bhmc.posterior.summary import evenly_spaced
+
+# Draws that a tree is compared with; the mean over more differs by less than a percent or two.
+_MOST_COMPARED = 100
+
+
+def soft_support(
+    paths: NDArray, n_nodes: int, draws: Sequence[Partition]
+) -> NDArray[np.float64]:
+    """(n_nodes,) mean over draws of max over B of J(A, B), B being any node of the draw.
+
+    The root of every draw has all rows, so the support of a node is at least its share of the rows.
+    At most 100 draws, evenly spaced, take part.
+
+    Parameters
+    ----------
+    paths : (n, m) array
+        Node ids from each row's outermost node to its innermost, in any tree over the rows: the
+        rows of one id in a column are a node, and ids of different columns differ.
+    n_nodes : int
+        Nodes of that tree, ids being 0..n_nodes-1.
+    draws : sequence of Partition
+        The draws, at least one.
+    """
+    return _mean_matches(paths, n_nodes, draws, np.empty((paths.shape[1], 0)))
+
+
+def path_support(
+    paths: NDArray, n_nodes: int, draws: Sequence[Partition]
+) -> NDArray[np.float64]:
+    """(n, m) mean over draws of max over B of J(A, B), A being the row's node at a level.
+
+    B is any node of the draw that holds the row. So a row has less support than its node where the
+    draws have the node without this row. The first column is 1 where it is the root.
+
+    Parameters
+    ----------
+    paths, n_nodes, draws
+        As in `soft_support`.
+    """
+    of_rows = np.zeros(paths.T.shape)
+    _mean_matches(paths, n_nodes, draws, of_rows)
+    return of_rows.T
+
+
+def _mean_matches(
+    paths: NDArray, n_nodes: int, draws: Sequence[Partition], of_rows: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """(n_nodes,) mean best matches of nodes; those of rows are put into `of_rows` (m, n or 0)."""
+    from bhmc.posterior.kernels.matches import add_best_matches  # loads Numba
+
+    columns = np.ascontiguousarray(paths.T, dtype=np.int32)
+    rows = np.lexsort(columns[::-1])  # rows of a node follow each other
+    sizes = sum(np.bincount(nodes, minlength=n_nodes) for nodes in columns)
+    of_nodes = np.zeros(n_nodes)
+    compared = evenly_spaced(len(draws), _MOST_COMPARED)
+    for draw in (draws[i] for i in compared):
+        leaf, parents = draw.leaf.astype(np.int32), draw.parents.astype(np.int32)
+        theirs, shared = draw.sizes().nodes, np.zeros(len(parents), dtype=np.int64)
+        for nodes, of_row in zip(columns, of_rows, strict=True):
+            add_best_matches(
+                rows, nodes, sizes, leaf, parents, theirs, shared, of_nodes, of_row
+            )
+    of_rows /= len(compared)
+    return of_nodes / len(compared)
 
 
 def node_support(paths: NDArray, draws: Sequence[Partition], n_nodes: int) -> NDArray[np.float64]:

@@ -60,6 +60,9 @@ class Tree:
     shared: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     """(q,) numbers that all components share."""
     support: NDArray[np.float64] | None = None
+    """(n_nodes,) mean over kept draws of the best Jaccard match |A & B| / |A | B| of the node's data
+    A and the data B of any node of the draw; None: not known."""
+    exact_support: NDArray[np.float64] | None = None
     """(n_nodes,) share of the kept draws with a node of exactly these data; None: not known."""
     names: NDArray | None = None
     """(n,) what to call each datum; None: its number."""

@@ -11,7 +11,7 @@ from bhmc.model.hdp import density, simulate, start
 from bhmc.model.hdp.params import HdpParams, check_allowed
 from bhmc.model.hyper import sample_hyper
 from bhmc.model.protocol import Predictive
-from bhmc.model.state import Hyper, State
+from bhmc.model.state import Hyper, Partition, State
 from bhmc.priors import LEARN_BY, Prior
 from bhmc.rows.local import LocalRows
 
@@ -103,6 +103,23 @@ class Hdp:
         for _ in range(_ROUNDS_OF_START):
             chain.redraw_weights()
             chain.redraw_theta()
+        return chain.state()
+
+    def complete(
+        self, rows: LocalRows, partition: Partition, like: State, rng: np.random.Generator
+    ) -> State:
+        """theta from its posterior given the components; then rounds of the weights' conditional.
+
+        One draw of the weights depends on those before it, by way of the tables; theta does not.
+        """
+        rows.turn_to(like.shared)
+        family, state = rows.family, start.placed_state(partition, like)
+        sums = family.sums(state.components, state.n_components)
+        state = state._replace(theta=family.draw_theta(sums, rng))
+        chain = replace(self, walk=False).sampler(state, rows, "gibbs", rng)
+        chain.stop_learning()
+        for _ in range(_ROUNDS_OF_START):
+            chain.redraw_weights()
         return chain.state()
 
     def log_density(self, state: State, family: Any) -> float:

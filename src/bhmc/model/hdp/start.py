@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bhmc.model.hdp.params import hdp_state
 from bhmc.model.hdp.simulate import check_gamma0, log_dirichlet, log_sticks
-from bhmc.model.state import Hyper, State
+from bhmc.model.state import Hyper, Partition, State
 
 
 def prior_state(n: int, *, n_levels: int, hyper: Hyper, rng: np.random.Generator) -> State:
@@ -62,6 +62,20 @@ def labelled_state(labels: NDArray[np.integer], *, n_levels: int, hyper: Hyper) 
         log_weights=_weights_by_counts(paths, components, all_parents, k, hyper),
         theta=np.empty((k, 0)),
         hyper=hyper,
+    )
+
+
+def placed_state(partition: Partition, like: State) -> State:
+    """The state of a partition at the concentrations and shared numbers of a draw.
+
+    Weights are those that the counts alone suggest, for the sampler to redraw; theta is left empty.
+    """
+    paths, components = partition.paths(like.n_levels), partition.component.astype(np.int32)
+    k = like.hyper.n_components or int(components.max()) + 1
+    log_weights = _weights_by_counts(paths, components, partition.parents, k, like.hyper)
+    theta = np.empty((k, 0))
+    return hdp_state(
+        paths, components, partition.parents, log_weights, theta, like.hyper, like.shared
     )
 
 

@@ -6,7 +6,7 @@ is in it: a later version must find exactly these values in them.
 
 import json
 import zipfile
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from bhmc import BHMC, Hyper, State, Tree, likelihoods, priors
 from bhmc._io.archive.classes import contents
 from bhmc._io.archive.entries import is_fortran
+from bhmc._io.archive.files import FORMAT_VERSION
 from bhmc.likelihoods.adaptive_gaussian import SettledGaussian
 from bhmc.model.hdp.params import hdp_state
 from bhmc.posterior.draws import Draws, Mixture, Partition
@@ -85,7 +86,8 @@ def full_tree() -> Tree:
     return small_tree(
         alpha=0.25,
         shared=np.array([1.5]),
-        support=np.array([1, 0.5, 0.5, 0.5, 0.25, 0.0]),
+        support=np.array([1, 0.75, 0.625, 0.75, 0.5, 0.25]),
+        exact_support=np.array([1, 0.5, 0.5, 0.5, 0.25, 0.0]),
         names=np.array(["ant", "bee", "Käfer", "蜂", ""]),
         feature_names=np.array(["legs", "wings"], dtype=object),
         component_means=np.array([[6.0, 2.0], [6.0, np.nan]]),
@@ -244,7 +246,12 @@ def generators():
     return found
 
 
-def everything() -> dict:
+def tree_of_format(version) -> Tree:
+    """The full tree as a file of this format has it: the soft support came with format 3."""
+    return full_tree() if version > 2 else replace(full_tree(), support=None)
+
+
+def everything(version=FORMAT_VERSION) -> dict:
     """A little of all that a file can hold."""
     return {
         "plain": {name: PLAIN[name] for name in ("truths", "real", "text", "keys", "scalars")},
@@ -253,14 +260,14 @@ def everything() -> dict:
         "priors": PRIORS,
         "likelihoods": LIKELIHOODS,
         "generators": generators(),
-        "tree": full_tree(),
+        "tree": tree_of_format(version),
         "draws": small_draws(),
         "state": small_state(),
         "hyper": Hyper(priors.Gamma(2, 10), 1.0, "learn", 4),
     }
 
 
-def small_model() -> BHMC:
+def small_model(version=FORMAT_VERSION) -> BHMC:
     """A model as after a fit."""
     model = BHMC(
         n_levels=2,
@@ -272,7 +279,7 @@ def small_model() -> BHMC:
         n_chains=2,
         random_state=np.random.SeedSequence(2**100),
     )
-    tree = full_tree()
+    tree = tree_of_format(version)
     model.tree_, model.draws_ = tree, small_draws()
     model.paths_, model.component_labels_ = tree.paths, tree.components
     model.labels_ = tree.labels_at(2)

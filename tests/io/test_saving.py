@@ -254,7 +254,7 @@ def test_the_header_says_who_wrote_the_file(tmp_path):
         header = json.loads(archive.read("header.json"))
         assert archive.namelist()[0] == "header.json"
         assert archive.testzip() is None
-    assert (header["format"], header["format_version"], header["kind"]) == ("bhmc", 2, "tree")
+    assert (header["format"], header["format_version"], header["kind"]) == ("bhmc", 3, "tree")
     assert header["bhmc"] == __version__
     assert header["libraries"]["numpy"] == np.__version__
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", header["created"])

@@ -38,13 +38,20 @@ def tree_file(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_files_of_every_format_say_the_same(version):
     """tests/data/make_files.py wrote them."""
     found = read(DATA / f"everything-format-{version}.bhmc", "checkpoint")
-    assert_same(found, values.everything())
-    found, wanted = BHMC.load(DATA / f"model-format-{version}.bhmc"), values.small_model()
-    assert_same(vars(found), vars(wanted))
+    assert_same(found, values.everything(version))
+    found = BHMC.load(DATA / f"model-format-{version}.bhmc")
+    assert_same(vars(found), vars(values.small_model(version)))
+
+
+def test_support_of_older_formats_was_exact():
+    for version in (1, 2):
+        tree = BHMC.load(DATA / f"model-format-{version}.bhmc").tree_
+        assert tree.support is None
+        np.testing.assert_array_equal(tree.exact_support, [1, 0.5, 0.5, 0.5, 0.25, 0.0])
 
 
 def test_a_checkpoint_of_format_1():
@@ -94,10 +101,10 @@ def test_warmup_traces_of_format_1(tmp_path):
 
 
 def test_a_newer_format(tree_file):
-    edited(tree_file, lambda header: header.update(format_version=3, bhmc="3.1"))
+    edited(tree_file, lambda header: header.update(format_version=4, bhmc="3.1"))
     assert read_error(tree_file) == (
-        f"it was written by bhmc 3.1 in format 3, and this is bhmc {__version__}, which reads "
-        "format 2: upgrade bhmc."
+        f"it was written by bhmc 3.1 in format 4, and this is bhmc {__version__}, which reads "
+        "format 3: upgrade bhmc."
     )
 
 
@@ -107,8 +114,10 @@ def test_an_older_format_is_upgraded_step_by_step(tree_file, monkeypatch):
     def as_format_0(header):
         header["format_version"] = 0
         header["value"]["counts"] = header["value"].pop("sizes")
+        header["value"]["support"] = header["value"].pop("exact_support")
 
-    levels = values.full_tree().levels
+    tree = values.tree_of_format(0)
+    levels = tree.levels
     edited(tree_file, as_format_0, {"levels.npy": levels + 1})
     assert read_error(tree_file) == (
         f"it was written by bhmc {__version__} in format 0, which bhmc {__version__} no longer "
@@ -122,6 +131,6 @@ def test_an_older_format_is_upgraded_step_by_step(tree_file, monkeypatch):
         return others | {"sizes": fields["counts"], "levels": levels}
 
     monkeypatch.setitem(upgrades.STEPS, 0, upgrades.Step({"Tree": from_0_to_1}))
-    assert_same(Tree.load(tree_file), values.full_tree())
+    assert_same(Tree.load(tree_file), tree)
     edited(tree_file, lambda header: header["value"].pop("counts"))
     assert read_error(tree_file) == "it is not as files of format 0 are: 'counts'."

@@ -5,7 +5,7 @@ import pytest
 
 from bhmc.plotting import _colors
 from bhmc.plotting._collapse import collapse
-from tests.plotting.pictures import EVERYTHING, SEEDS, below, members
+from tests.plotting.pictures import EVERYTHING, SEEDS, members
 from tests.tree.tree_factory import large_tree, small_tree
 
 
@@ -23,28 +23,45 @@ def test_all_nodes_are_shown_as_they_are(seed):
     assert not marks.is_rest.any()
 
 
+def hung_from(tree, node, shown):
+    """The nearest shown ancestor of a node; None for the root."""
+    while node:
+        node = int(tree.parents[node])
+        if node in shown:
+            return node
+    return None
+
+
+def rows_left(tree, node, shown):
+    """Rows of a shown node that are in no shown node below it; None where none is below it."""
+    hung = [z for z in shown if hung_from(tree, z, shown) == node]
+    if not hung:
+        return None
+    return set(members(tree, node)) - {row for z in hung for row in members(tree, z)}
+
+
 def naive_shown(tree, allowed, max_nodes):
     """Shown nodes, one more at a time, counting marks from scratch."""
     shown, best = {0}, {0}
-    order = sorted(np.flatnonzero(allowed), key=lambda z: (-tree.sizes[z], z))
-    for node in order:
-        shown = shown | {int(node)}
-        rests = 0
-        for one in shown:
-            children = set(np.flatnonzero(tree.parents == one).tolist())
-            rests += bool(children & shown) and bool(children - shown)
+    for node in sorted(allowed, key=lambda z: (-tree.sizes[z], z)):
+        shown = shown | {node}
+        rests = sum(bool(rows_left(tree, one, shown)) for one in shown)
         if len(shown) + rests <= max_nodes:
             best = shown
     return best
 
 
-def naive_allowed(tree, min_size=1, min_support=0.0, max_depth=99):
-    allowed = []
-    for node in range(tree.n_nodes):
+def naive_allowed(tree, min_size=1, min_support=None, max_depth=99):
+    """Nodes that may be shown; where support is asked for, no two with the same rows."""
+    allowed = {0}
+    for node in range(1, tree.n_nodes):
         good = tree.sizes[node] >= min_size and tree.levels[node] <= max_depth
-        good = good and tree.support[node] >= min_support
-        allowed.append(node == 0 or (good and allowed[tree.parents[node]]))
-    return np.array(allowed)
+        if min_support is not None:
+            repeated = tree.sizes[hung_from(tree, node, allowed)] == tree.sizes[node]
+            good = good and tree.support[node] >= min_support and not repeated
+        if good:
+            allowed.add(node)
+    return allowed
 
 
 LIMITS = [
@@ -65,21 +82,25 @@ def test_the_largest_nodes_are_shown_and_the_rest_is_counted(seed, max_nodes, li
     shown = naive_shown(tree, naive_allowed(tree, **limits), max_nodes)
     assert set(marks.node[~marks.is_rest].tolist()) == shown
     assert len(marks.node) <= max_nodes
-    for one, node in enumerate(marks.node):
+    holds = {up for z in shown for up in [z, *tree.ancestors(z).tolist()]}
+    unseen = [z for z in range(tree.n_nodes) if z not in holds]
+    for one, node in enumerate(marks.node.tolist()):
+        mark_above = int(marks.parent[one])
         if node >= 0:
-            inside = [node]
-            assert marks.size[one] == tree.sizes[node]
-            assert marks.level[one] == tree.levels[node]
-            assert one == 0 or marks.node[marks.parent[one]] == tree.parents[node]
-            hidden = below(tree, node)[1:] if marks.is_last[one] else []
+            rows = members(tree, node)
+            assert one == 0 or marks.node[mark_above] == hung_from(tree, node, shown)
+            level = tree.levels[node]
+            hidden = [z for z in unseen if hung_from(tree, z, shown) == node]
+            hidden = hidden if marks.is_last[one] else []
         else:
-            above = marks.node[marks.parent[one]]
-            inside = [z for z in np.flatnonzero(tree.parents == above) if z not in shown]
-            assert inside
-            assert marks.size[one] == tree.sizes[inside].sum()
-            assert marks.level[one] == tree.levels[above] + 1
-            hidden = [z for top in inside for z in below(tree, top)]
-        rows = np.concatenate([members(tree, z) for z in inside])
+            above = int(marks.node[mark_above])
+            rows = np.array(sorted(rows_left(tree, above, shown)))
+            level = tree.levels[above] + 1
+            hidden = [z for z in unseen if hung_from(tree, z, shown) == above]
+        if "min_support" in limits:
+            level = 0 if one == 0 else marks.level[mark_above] + 1
+        assert marks.size[one] == len(rows)
+        assert marks.level[one] == level
         held = np.bincount(tree.components[rows], minlength=tree.n_components)
         assert marks.hidden[one] == len(hidden)
         np.testing.assert_array_equal(marks.counts[one, :-1], held[marks.components])
@@ -87,7 +108,9 @@ def test_the_largest_nodes_are_shown_and_the_rest_is_counted(seed, max_nodes, li
         assert (marks.main[one], marks.main_size[one]) == (held.argmax(), held.max())
         if marks.is_last[one]:
             assert set(np.flatnonzero(marks.mark_of == one)) == set(rows)
-    assert len(shown) + marks.hidden.sum() == tree.n_nodes
+    assert marks.hidden.sum() == len(unseen)
+    if "min_support" not in limits:  # then no node is passed over
+        assert len(shown) + len(unseen) == tree.n_nodes
 
 
 def test_rows_are_in_the_order_of_the_marks():

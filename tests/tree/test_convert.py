@@ -26,8 +26,8 @@ from tests.tree.trees import (
     state_of,
 )
 
-COLUMNS = ["id", "parent", "level", "size", "support", "n_components", "main_component"]
-COLUMNS += ["main_share", "features"]
+COLUMNS = ["id", "parent", "level", "size", "support", "exact_support"]
+COLUMNS += ["n_components", "main_component", "main_share", "features"]
 
 
 def trees():
@@ -53,6 +53,7 @@ def test_table_of_nodes():
         np.testing.assert_array_equal(table["level"], tree.levels)
         np.testing.assert_array_equal(table["size"], tree.sizes)
         np.testing.assert_array_equal(table["support"], tree.support)
+        np.testing.assert_array_equal(table["exact_support"], tree.exact_support)
         for node in range(tree.n_nodes):
             counts = np.bincount(tree.components[rows_under(tree, node)])
             assert table["n_components"][node] == (counts > 0).sum()
@@ -108,6 +109,7 @@ def test_features_in_blocks(monkeypatch):
 def test_what_is_not_known():
     table = bare_tree().nodes()
     assert np.isnan(table["support"]).all()
+    assert np.isnan(table["exact_support"]).all()
     assert (table["features"] == "").all()
     with pytest.raises(ValueError, match="does not carry component_means"):
         bare_tree().top_features(0)
@@ -309,7 +311,7 @@ def test_graph_with_items():
 
 def test_graph_leaves_out_what_is_not_known():
     for about in bare_tree().to_networkx().nodes.values():
-        assert not {"support", "features", "merged"} & set(about)
+        assert not {"support", "exact_support", "features", "merged"} & set(about)
 
 
 # ---- JSON ----
@@ -319,6 +321,18 @@ def test_json_round_trip():
     for tree in trees():
         assert_same(Tree.from_json(tree.to_json()), tree)
     assert_same(Tree.from_json(bare_tree().to_json()), bare_tree())
+
+
+def test_support_in_json_of_version_1_was_exact():
+    tree = full_tree()
+    content = json.loads(tree.to_json())
+    assert content["version"] == 2
+    old = content | {"version": 1, "support": content["exact_support"]}
+    del old["exact_support"]
+    assert_same(Tree.from_json(json.dumps(old)), replace(tree, support=None))
+    del old["support"]
+    bare = replace(tree, support=None, exact_support=None)
+    assert_same(Tree.from_json(json.dumps(old)), bare)
 
 
 def test_json_keeps_odd_numbers():
@@ -370,7 +384,7 @@ def changed(**changes):
         ("{", "this text is not JSON: .*line 1 column 2"),
         ("[1, 2]", "not a tree that Tree.to_json wrote"),
         ('{"parents": [-1]}', "not a tree that Tree.to_json wrote"),
-        (changed(version=99), "of version 99 of the format and this bhmc reads version 1"),
+        (changed(version=99), "of version 99 of the format and this bhmc reads versions 1 to 2"),
         (changed(parents=None), "not a whole tree: 'parents' is missing"),
         (changed(sizes=[1, 2]), "'sizes' holds 2 entries and should hold 7"),
         (changed(names=["a"] * 6), "'names' holds 6 entries and should hold 7"),

@@ -75,6 +75,7 @@ def full_tree(state=None):
     return replace(
         tree,
         support=support,
+        exact_support=support**2,
         names=np.array([f"item {i}" for i in range(len(tree.paths))]),
         feature_names=np.array(["wings", "legs", "tail"]),
         component_means=means,
@@ -137,6 +138,7 @@ def shuffled(tree, seed=0):
         weights=tree.weights[order],
         paths=new_id[tree.paths].astype(np.int32),
         support=None if tree.support is None else tree.support[order],
+        exact_support=None if tree.exact_support is None else tree.exact_support[order],
     )
 
 

@@ -202,7 +202,7 @@ def _show(commands) -> None:
         "--min-support",
         type=share,
         metavar="X",
-        help="hide nodes in a smaller share of draws, such as 0.5 or 50%%",
+        help="hide nodes of less support, such as 0.5 or 50%%; nodes below them are lifted",
     )
     parser.add_argument(
         "--features",

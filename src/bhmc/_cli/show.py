@@ -10,6 +10,7 @@ from bhmc._cli.folder import RunFolder
 from bhmc._cli.output import counted, fitted, print_json, say, terminal_width
 from bhmc._cli.results import tree_text
 from bhmc._validation.errors import RefusedError, refusals
+from bhmc.tree.consensus import nearest_above, supported
 
 
 def load_run(name: str) -> tuple[RunFolder, dict[str, Any], BHMC]:
@@ -57,7 +58,7 @@ def show(options) -> int:
 
 
 def node_list(tree, options) -> list[dict[str, Any]]:
-    """A dict for every node that is not hidden; a node whose parent is hidden is hidden too."""
+    """A dict for every node that is shown; its parent is the nearest node above that is shown."""
     table = tree.nodes(options.features)
     if not options.features:
         del table["features"]
@@ -66,10 +67,9 @@ def node_list(tree, options) -> list[dict[str, Any]]:
     if options.depth is not None:
         shown &= tree.levels <= options.depth
     if options.min_support is not None:
-        shown &= tree.support >= options.min_support
+        shown &= supported(tree, options.min_support)
     shown[0] = True
-    for node in range(1, tree.n_nodes):  # parents come before children
-        shown[node] &= shown[tree.parents[node]]
+    table["parent"] = nearest_above(tree, shown)
     return [
         {name: column[node] for name, column in table.items()} for node in np.flatnonzero(shown)
     ]

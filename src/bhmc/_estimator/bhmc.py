@@ -35,7 +35,7 @@ from bhmc.model.registry import transition_named, unbound
 from bhmc.model.state import CONCENTRATIONS, State
 from bhmc.posterior.diagnostics import Diagnostics, diagnose, warn_if_not_converged
 from bhmc.posterior.draws import Draws
-from bhmc.posterior.nearest_partition import nearest_partition
+from bhmc.posterior.vi_search import nearest_partition
 from bhmc.posterior.recorder import (
     Recorder,
     WarmupTraces,

@@ -1,13 +1,14 @@
 """Which nodes of a tree a picture shows, and what stands for the rest.
 
 A tree of thousands of nodes cannot be read. A picture therefore shows a part of it that contains
-the root and with every node its parent. Where some children of a node are shown, all others
-are one grey mark, "the rest", which says how many nodes and rows it stands for. Where no child is
-shown, the node itself says how many nodes are below it. So every node and row is counted.
+the root; every other node hangs from the nearest node above that is shown. Only nodes of too little
+support are passed over so: what hangs from them is lifted. Where some of a node's rows are in nodes
+shown below it, all others are one grey mark, "the rest", which says how many nodes and rows it
+stands for. Where nothing below is shown, the node itself says how many nodes are below it. So every
+row is counted, and every node that is not passed over.
 """
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,13 @@ from numpy.typing import NDArray
 from bhmc._validation.parameters import check_whole
 from bhmc.plotting._colors import shown_components
 from bhmc.tree import Tree
-from bhmc.tree.checks import check_share, known_support
+from bhmc.tree.consensus import (
+    left_out,
+    level_slices,
+    nearest_above,
+    supported,
+    without_repeats,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +34,8 @@ class Marks:
     parent: NDArray[np.int64]
     """(m,) index of the mark above, -1 for the root's; marks come after those above them."""
     level: NDArray[np.int64]
-    """(m,) level of the node, or of the nodes that the rest stands for."""
+    """(m,) level of the node, or of the nodes that the rest stands for; marks above it where nodes
+    are passed over for want of support."""
     size: NDArray[np.int64]
     """(m,) rows under it."""
     hidden: NDArray[np.int64]
@@ -91,7 +99,8 @@ def collapse(
     min_size : int, default=1
         Nodes with fewer rows go into a rest.
     min_support : float, optional
-        Nodes with less support go into a rest, and so does all that is below them.
+        Nodes with less support are passed over; those with nothing shown in them go into a rest. So
+        are nodes with the same rows as the node that they hang from.
     max_depth : int, optional
         Last level that is shown.
     """
@@ -102,35 +111,39 @@ def collapse(
     mark = np.full(tree.n_nodes, -1)
     mark[nodes] = np.arange(len(nodes))
 
-    opened = np.zeros(tree.n_nodes, dtype=bool)  # nodes of which a child is shown
-    opened[tree.parents[nodes[1:]]] = True
-    dropped = np.flatnonzero(~shown)
-    top = dropped[opened[tree.parents[dropped]]]
-    above = np.unique(tree.parents[top])
+    hung = nearest_above(tree, shown)
+    opened = np.zeros(tree.n_nodes, dtype=bool)  # nodes with a shown node below
+    opened[hung[nodes[1:]]] = True
+    top = np.flatnonzero(left_out(tree, shown))
+    top = top[opened[hung[top]]]
+    above = np.unique(hung[top])
     rest = np.full(tree.n_nodes, -1)  # the rest below each shown node that has one
     rest[above] = len(nodes) + np.arange(len(above))
 
-    parent = np.concatenate([mark[tree.parents[nodes]], mark[above]])
+    parent = np.concatenate([mark[hung[nodes]], mark[above]])
     parent[0] = -1
     n_marks = len(parent)
     size = np.zeros(n_marks, dtype=np.int64)
     size[: len(nodes)] = tree.sizes[nodes]
-    np.add.at(size, rest[tree.parents[top]], tree.sizes[top])
+    np.add.at(size, rest[hung[top]], tree.sizes[top])
 
     support = np.full(n_marks, np.nan)
     if tree.support is not None:
         support[: len(nodes)] = tree.support[nodes]
-    holder = _holders(tree, mark, rest)
+    # Below a shown node: its rest, or the node itself where nothing below is shown.
+    holder = np.where(shown, mark, np.where(rest[hung] >= 0, rest[hung], mark[hung]))
     mark_of = holder[tree.paths[:, -1]]
-    hidden = np.bincount(holder, minlength=n_marks)
-    hidden[: len(nodes)] -= 1  # a shown node stands for itself too
+    hidden = np.bincount(holder[_inside(tree, left_out(tree, shown))], minlength=n_marks)
+    level = np.concatenate([tree.levels[nodes], tree.levels[above] + 1])
+    if min_support is not None:
+        level = _depths(parent)
     components, counts, colour = _counts(tree, parent, mark_of)
     main, main_size = _main(tree, mark, mark_of, n_marks)
     order = np.lexsort((colour, _starts(parent, size)[mark_of]))
     return Marks(
         node=np.concatenate([nodes, np.full(len(above), -1)]),
         parent=parent,
-        level=np.concatenate([tree.levels[nodes], tree.levels[above] + 1]),
+        level=level,
         size=size,
         hidden=hidden,
         support=support,
@@ -147,34 +160,33 @@ def collapse(
 def _allowed(
     tree: Tree, min_size: int, min_support: float | None, max_depth: int | None
 ) -> NDArray[np.bool_]:
-    """(n_nodes,) whether a node, and all above it, may be shown; the root always may."""
+    """(n_nodes,) whether a node may be shown; the root always may."""
     good = tree.sizes >= min_size
     if max_depth is not None:
         good &= tree.levels <= check_whole(max_depth, "max_depth", 0)
     if min_support is not None:
-        share = check_share(min_support, "min_support")
-        good &= known_support(tree, "min_support") >= share
+        good &= supported(tree, min_support)
     good[0] = True
-    for level in _levels(tree)[1:]:
-        good[level] &= good[tree.parents[level]]
-    return good
+    return good if min_support is None else without_repeats(tree, good)
 
 
 def _largest(tree: Tree, allowed: NDArray[np.bool_], max_nodes: int) -> NDArray[np.bool_]:
     """(n_nodes,) the largest allowed nodes that make at most `max_nodes` marks with their rests.
 
-    No child is larger than its parent, so the largest nodes, upper ones first among equals, hold
-    every parent of theirs. A node has a rest from when its first child is shown until its last is.
+    No node is larger than the one it hangs from, so the largest nodes, upper ones first among
+    equals, hold all they hang from. A node has a rest from when the first node that hangs from it
+    is shown until the last is; and for ever where rows of it are in none.
     """
-    n_allowed = int(allowed.sum())
+    n_allowed, hung = int(allowed.sum()), nearest_above(tree, allowed)
     order = np.lexsort((np.arange(tree.n_nodes), -tree.sizes, ~allowed))
     rank = np.empty(tree.n_nodes, dtype=np.int64)
     rank[order] = np.arange(tree.n_nodes)
     rank[~allowed] = n_allowed  # never reached
+    counted = np.flatnonzero(allowed | left_out(tree, allowed))[1:]
     first_child, last_child = np.full((2, tree.n_nodes), n_allowed)
-    np.minimum.at(first_child, tree.parents[1:], rank[1:])
-    last_child[tree.parents[1:]] = -1
-    np.maximum.at(last_child, tree.parents[1:], rank[1:])
+    np.minimum.at(first_child, hung[counted], rank[counted])
+    last_child[hung[counted]] = -1
+    np.maximum.at(last_child, hung[counted], rank[counted])
     change = np.zeros(n_allowed + 1, dtype=np.int64)
     np.add.at(change, first_child, 1)
     np.add.at(change, last_child, -1)
@@ -182,16 +194,20 @@ def _largest(tree: Tree, allowed: NDArray[np.bool_], max_nodes: int) -> NDArray[
     return rank < np.searchsorted(marks, max_nodes, side="right")
 
 
-def _holders(tree: Tree, mark: NDArray[np.int64], rest: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(n_nodes,) the lowest mark that holds each node."""
-    holder = mark.copy()
-    for level in _levels(tree)[1:]:
-        above = tree.parents[level]
-        # Below a shown node: its rest, or the node itself where no child is shown. Below a node
-        # that is not shown: whatever holds that one.
-        inherited = np.where(rest[above] >= 0, rest[above], holder[above])
-        holder[level] = np.where(mark[level] >= 0, mark[level], inherited)
-    return holder
+def _depths(parent: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(m,) how many marks are above each; a mark comes after the one above it."""
+    depth = np.zeros(len(parent), dtype=np.int64)
+    for one in range(1, len(parent)):
+        depth[one] = depth[parent[one]] + 1
+    return depth
+
+
+def _inside(tree: Tree, top: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(n_nodes,) whether a node is one of `top` or below one."""
+    inside = top.copy()
+    for level in level_slices(tree)[1:]:
+        inside[level] |= inside[tree.parents[level]]
+    return inside
 
 
 def _counts(
@@ -228,12 +244,6 @@ def _main(
         last = order[np.flatnonzero(np.diff(owner[order], append=-1))]
         main[owner[last]], most[owner[last]] = component[last], rows[last]
     return main, most
-
-
-def _levels(tree: Tree) -> list[slice]:
-    """The ids of each level."""
-    first = np.searchsorted(tree.levels, np.arange(tree.levels[-1] + 2))
-    return [slice(a, b) for a, b in pairwise(first.tolist())]
 
 
 def _starts(parent: NDArray[np.int64], width: NDArray) -> NDArray:

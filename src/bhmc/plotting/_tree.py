@@ -61,7 +61,8 @@ def plot_tree(
     min_size : int, default=1
         Least number of rows of a node that is shown.
     min_support : float, optional
-        Least support of a node that is shown; below a node with less nothing is shown.
+        Least support of a node that is shown; a node below one with less hangs from the nearest
+        node above that is shown.
     max_depth : int, optional
         Last level that is shown.
     color : {"component", "support"}, default="component"

@@ -6,11 +6,11 @@ if TYPE_CHECKING:
     from bhmc.posterior.arviz import to_arviz
     from bhmc.posterior.diagnostics import Diagnostics, diagnose
     from bhmc.posterior.draws import Draws, Mixture, Partition, concat
-    from bhmc.posterior.nearest_partition import nearest_partition
     from bhmc.posterior.recorder import Recorder, WarmupTraces
     from bhmc.posterior.rhat_ess import ess_bulk, ess_tail, mcse_mean, rhat
     from bhmc.posterior.summary import coclustering, coclustering_blocks, expected_vi, nearest_draw
     from bhmc.posterior.support import node_support, path_support, soft_support
+    from bhmc.posterior.vi_search import nearest_partition
 
 __all__ = [
     "Diagnostics",
@@ -41,11 +41,11 @@ _FILES = {
     "arviz": ("to_arviz",),
     "diagnostics": ("Diagnostics", "diagnose"),
     "draws": ("Draws", "Mixture", "Partition", "concat"),
-    "nearest_partition": ("nearest_partition",),
     "recorder": ("Recorder", "WarmupTraces"),
     "rhat_ess": ("ess_bulk", "ess_tail", "mcse_mean", "rhat"),
     "summary": ("coclustering", "coclustering_blocks", "expected_vi", "nearest_draw"),
     "support": ("node_support", "path_support", "soft_support"),
+    "vi_search": ("nearest_partition",),
 }
 
 

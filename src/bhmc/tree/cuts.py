@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bhmc.tree.consensus import supported
 from bhmc.tree.index import inverse, order_nodes
 
 if TYPE_CHECKING:
@@ -62,13 +63,10 @@ def _in_order(nodes: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.i
     return labels
 
 
-def cut_supported(
-    tree: Tree, support: NDArray[np.float64], min_support: float
-) -> NDArray[np.int32]:
-    """Labels by the deepest node of each row with support all the way; see `Tree.cut`."""
-    enough = support >= min_support
-    enough[0] = True  # every draw has all data at its root
-    depth = np.logical_and.accumulate(enough[tree.paths], axis=1).sum(axis=1) - 1
+def cut_supported(tree: Tree, min_support: float) -> NDArray[np.int32]:
+    """Labels by the deepest node of each row that has the support; see `Tree.cut`."""
+    enough = supported(tree, min_support)[tree.paths]
+    depth = tree.n_levels - enough[:, ::-1].argmax(axis=1)
     deepest = np.take_along_axis(tree.paths, depth[:, None], axis=1)[:, 0]
     nodes, labels = np.unique(deepest, return_inverse=True)
     order = np.lexsort((tree.levels[nodes], tree._index.first_row[nodes]))
@@ -97,11 +95,12 @@ def pruned_fields(tree: Tree, min_size: int) -> dict[str, Any]:
         "paths": new_id[paths],
         "merged": _sums(group, merged, n_groups)[order],
     }
-    if tree.support is not None:
-        kept = np.full(n_groups, np.nan)
-        same = tree.sizes == sizes[group]
-        kept[group[same]] = tree.support[same]
-        changed["support"] = _handed_down(kept[order], changed)
+    same = tree.sizes == sizes[group]
+    for name in ("support", "exact_support"):
+        if (support := getattr(tree, name)) is not None:
+            kept = np.full(n_groups, np.nan)
+            kept[group[same]] = support[same]
+            changed[name] = _handed_down(kept[order], changed)
     if tree.heights is not None:
         changed["heights"] = _pruned_heights(tree.heights, group, parents)[order]
     return changed

@@ -57,6 +57,29 @@ def from_linkage(Z: ArrayLike) -> Rooted:
 
 def fields_of(rooted: Rooted, max_levels: int | None) -> dict[str, Any]:
     """The fields of a `Tree` with one component, which stands for no mixture."""
+    made, nodes = levelled(rooted, max_levels)
+    made |= {
+        "weights": np.tile([1.0, 0.0], (len(nodes), 1)),
+        "components": np.zeros(len(rooted.tips), dtype=np.int32),
+        "theta": np.empty((1, 0)),
+    }
+    if rooted.heights is not None:
+        made["heights"] = rooted.heights[nodes]
+    return made
+
+
+def levelled(
+    rooted: Rooted, max_levels: int | None
+) -> tuple[dict[str, Any], NDArray[np.int64]]:
+    """Parents, levels, sizes and paths of a `Tree`; and the node that each of its nodes stands for.
+
+    Parameters
+    ----------
+    rooted : Rooted
+        The tree.
+    max_levels : int, optional
+        Levels kept below the root.
+    """
     depth = _depths(rooted.parents)
     n, n_levels = len(rooted.tips), int(depth[rooted.tips].max())
     n_levels = n_levels if max_levels is None else min(n_levels, max_levels)
@@ -69,18 +92,13 @@ def fields_of(rooted: Rooted, max_levels: int | None) -> dict[str, Any]:
     sizes = np.bincount(paths.ravel(), minlength=len(parents)).astype(np.int64)
     order = order_nodes(paths, parents, levels, sizes)
     new_id = inverse(order)
-    changed: dict[str, Any] = {
+    made: dict[str, Any] = {
         "parents": np.append(-1, new_id[parents[order[1:]]]).astype(np.int64),
         "levels": levels[order],
         "sizes": sizes[order],
-        "weights": np.tile([1.0, 0.0], (len(order), 1)),
         "paths": new_id[paths],
-        "components": np.zeros(n, dtype=np.int32),
-        "theta": np.empty((1, 0)),
     }
-    if rooted.heights is not None:
-        changed["heights"] = rooted.heights[nodes[order]]
-    return changed
+    return made, nodes[order]
 
 
 def _levels(

@@ -24,8 +24,9 @@ def graph(tree: Tree, *, items: bool, n_features: int) -> Any:
     made = networkx.DiGraph()
     for node in range(tree.n_nodes):
         about = {name: column[node] for name, column in table.items()}
-        if np.isnan(about["support"]):
-            del about["support"]
+        for name in ("support", "exact_support"):
+            if np.isnan(about[name]):
+                del about[name]
         if not about["features"]:
             del about["features"]
         made.add_node(node, kind="node", **about)

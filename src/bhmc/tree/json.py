@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bhmc.tree import Tree
 
 _FORMAT = "bhmc.Tree"
-_VERSION = 1
+_VERSION = 2
 _DTYPES = {
     "parents": np.int64,
     "levels": np.int64,
@@ -65,10 +65,13 @@ def _parsed(text: str) -> dict[str, Any]:
         raise ValueError(f"this text is not JSON: {error}.") from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise ValueError("this JSON is not a tree that Tree.to_json wrote.")
-    if content.get("version") != _VERSION:
+    version = content.get("version")
+    if version == 1 and "support" in content:  # it was the share of draws with exactly these rows
+        content["exact_support"] = content.pop("support")
+    if version not in (1, _VERSION):
         raise ValueError(
-            f"this tree is of version {content.get('version')} of the format and this bhmc reads "
-            f"version {_VERSION}: use the bhmc that wrote it, or a newer one."
+            f"this tree is of version {version} of the format and this bhmc reads versions 1 to "
+            f"{_VERSION}: use the bhmc that wrote it, or a newer one."
         )
     return content
 
@@ -115,7 +118,7 @@ def _check_agreement(found: dict[str, Any]) -> None:
     parents, paths = found["parents"], found["paths"]
     n_nodes = len(parents)
     lengths = [
-        (n_nodes, ("levels", "sizes", "weights", "support", "merged", "heights")),
+        (n_nodes, ("levels", "sizes", "weights", "support", "exact_support", "merged", "heights")),
         (len(paths), ("components", "names")),
         (len(found["theta"]), ("component_means",)),
     ]

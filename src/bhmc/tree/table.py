@@ -36,6 +36,7 @@ def node_table(tree: Tree, n_features: int) -> dict[str, NDArray]:
         "level": tree.levels.copy(),
         "size": tree.sizes.copy(),
         "support": unknown if tree.support is None else tree.support.copy(),
+        "exact_support": unknown if tree.exact_support is None else tree.exact_support.copy(),
         "n_components": np.diff(counts.first),
         "main_component": counts.component[counts.first[:-1]],
         "main_share": counts.size[counts.first[:-1]] / tree.sizes,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._validation.parameters import check_whole
-from bhmc.tree.checks import check_share, known_support
+from bhmc.tree.consensus import left_out, nearest_above, supported
 from bhmc.tree.table import feature_texts
 
 if TYPE_CHECKING:
@@ -31,13 +31,24 @@ class Style(NamedTuple):
 
 
 class Below(NamedTuple):
-    """The children of a node: those that are shown, and what is said of the others."""
+    """What is below a node: the nodes shown next, and what is said of the others."""
 
     shown: list[int]
     hidden: str
     """Such as "12 smaller nodes"; empty where all are shown."""
     n_rows: int
     """Data under the others."""
+
+
+class Plan(NamedTuple):
+    """Which nodes have a line, and below which node each line is."""
+
+    listed: NDArray[np.int64]
+    """Nodes with a line and the uppermost without, by the node above them, larger ones first."""
+    first: NDArray[np.int64]
+    """(n_nodes + 1,) those below z are `listed[first[z]:first[z + 1]]`."""
+    is_shown: NDArray[np.bool_]
+    """(n_nodes,) whether a node has a line."""
 
 
 def tree_text(
@@ -51,9 +62,6 @@ def tree_text(
     features: int,
 ) -> str:
     """The text of `Tree.to_text`; parameters as there, `names` with one for each datum."""
-    if min_support is not None:
-        known_support(tree, "min_support")
-        min_support = check_share(min_support, "min_support")
     style = Style(
         names=names,
         max_names=check_whole(max_names, "max_names", 0),
@@ -67,7 +75,7 @@ def tree_text(
 
 def _lines(tree: Tree, style: Style) -> list[str]:
     """Depth first without recursion: a deep tree must not end in a RecursionError."""
-    is_hidden = _hidden(tree, style)
+    plan = _plan(tree, style)
     features = feature_texts(tree, style.features) if style.features else None
     lines = []
     # Either a node or a finished line, with what goes before it and before the lines under it.
@@ -78,10 +86,10 @@ def _lines(tree: Tree, style: Style) -> list[str]:
             lines.append(lead + item)
             continue
         chain = [item]
-        below = _below(tree, item, is_hidden, style)
+        below = _below(tree, item, plan, style)
         while len(below.shown) == 1 and not below.hidden:
             chain.append(below.shown[0])
-            below = _below(tree, chain[-1], is_hidden, style)
+            below = _below(tree, chain[-1], plan, style)
         lines.append(lead + _describe(tree, chain, below, features, style))
         rest = [_rest(below)] if below.shown and below.hidden else []
         for i, part in enumerate([*rest, *reversed(below.shown)]):  # the first is printed last
@@ -90,22 +98,24 @@ def _lines(tree: Tree, style: Style) -> list[str]:
     return lines
 
 
-def _hidden(tree: Tree, style: Style) -> NDArray[np.bool_]:
-    """(n_nodes,) whether a node has no line, its ancestors aside."""
-    hidden = (tree.levels > style.max_depth) | (tree.sizes < style.min_size)
-    if style.min_support is not None and tree.support is not None:
-        hidden |= ~(tree.support >= style.min_support)  # not known counts as too little
-    hidden[0] = False
-    return hidden
+def _plan(tree: Tree, style: Style) -> Plan:
+    """Lines for nodes that are neither too deep nor too small nor of too little support."""
+    shown = (tree.levels <= style.max_depth) & (tree.sizes >= style.min_size)
+    if style.min_support is not None:
+        shown &= supported(tree, style.min_support)
+    shown[0] = True
+    above = nearest_above(tree, shown)
+    named = np.flatnonzero(shown | left_out(tree, shown))[1:]
+    listed = named[np.lexsort((named, -tree.sizes[named], above[named]))]
+    return Plan(listed, np.searchsorted(above[listed], np.arange(tree.n_nodes + 1)), shown)
 
 
-def _below(tree: Tree, node: int, is_hidden: NDArray[np.bool_], style: Style) -> Below:
-    children = tree._index.children_of(node)
-    hidden = children[is_hidden[children]]
-    shown = children[~is_hidden[children]].tolist()
+def _below(tree: Tree, node: int, plan: Plan, style: Style) -> Below:
+    below = plan.listed[plan.first[node] : plan.first[node + 1]]
+    hidden, shown = below[~plan.is_shown[below]], below[plan.is_shown[below]].tolist()
     if not len(hidden):
         return Below(shown, "", 0)
-    if tree.levels[hidden[0]] > style.max_depth:
+    if (tree.levels[hidden] > style.max_depth).all():
         kind = "deeper"
     elif (tree.sizes[hidden] < style.min_size).all():
         kind = "smaller"

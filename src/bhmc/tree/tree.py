@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from bhmc._extras import import_pandas
 from bhmc._validation.parameters import check_choice, check_whole
 from bhmc.model.state import State
-from bhmc.tree.checks import check_node, check_share, known_support, names_or_own
+from bhmc.tree.checks import check_node, names_or_own
+from bhmc.tree.consensus import consensus_fields
 from bhmc.tree.cuts import cut_into, cut_supported, pruned_fields
 from bhmc.tree.from_parents import check_rooted, fields_of, from_linkage
 from bhmc.tree.from_state import fields_of_state
@@ -75,7 +76,7 @@ class Tree:
     feature_scales: NDArray[np.float64] | None = None
     """(d,) standard deviation of all data, 1 where a column is constant."""
     merged: NDArray[np.int64] | None = None
-    """(n_nodes,) how many nodes `prune` has put together in each; None: the tree is not pruned."""
+    """(n_nodes,) how many nodes `prune` or `consensus` has put together in each; None: neither."""
     heights: NDArray[np.float64] | None = None
     """(n_nodes,) how far apart data of the node are, never more than in its parent: the height of a
     merge, the time back to a branching. None: only levels are known."""
@@ -242,11 +243,11 @@ class Tree:
         Returns
         -------
         dict of arrays of length n_nodes
-            `id`, `parent` (-1 for the root), `level`, `size`, `support` (NaN where not known),
-            `n_components` (of its members), `main_component` (that of most members), `main_share`
-            (its share of them), `features` (such as "feathers +2.1, eggs +1.0"; empty where the
-            tree does not carry means), for a pruned tree `merged`, and `height` where heights are
-            known.
+            `id`, `parent` (-1 for the root), `level`, `size`, `support` and `exact_support` (NaN
+            where not known), `n_components` (of its members), `main_component` (that of most
+            members), `main_share` (its share of them), `features` (such as "feathers +2.1, eggs
+            +1.0"; empty where the tree does not carry means), for a smaller tree `merged`, and
+            `height` where heights are known.
         """
         return node_table(self, check_whole(n_features, "n_features", 0))
 
@@ -272,9 +273,9 @@ class Tree:
             split into several may pass `n_clusters`; it is left out, the next that fits is made. So
             there may be fewer clusters than wanted, never more.
         min_support : float, optional
-            A datum belongs to the deepest node of its path such that this node and all above it
-            have at least this support. Data of children with less stay behind in a cluster of the
-            parent.
+            A datum belongs to the deepest node of its path that has at least this support, whatever
+            its ancestors have; see `consensus`. Data of no such child stay behind in a cluster of
+            the node above.
 
         Returns
         -------
@@ -285,8 +286,7 @@ class Tree:
             raise ValueError("cut takes n_clusters or min_support: give one of them.")
         if min_support is None:
             return cut_into(self, check_whole(n_clusters, "n_clusters", 1))
-        support = known_support(self, "min_support")
-        return cut_supported(self, support, check_share(min_support, "min_support"))
+        return cut_supported(self, min_support)
 
     def prune(self, min_size: int) -> "Tree":
         """A smaller tree, in which small siblings are put together as one rest node.
@@ -307,6 +307,22 @@ class Tree:
         """
         return replace(self, **pruned_fields(self, check_whole(min_size, "min_size", 1)))
 
+    def consensus(self, min_support: float = 0.5) -> "Tree":
+        """What draws agree on: a tree of the nodes of at least this support.
+
+        A node with less support is left out, and its children go to the nearest node above that is
+        left: the best groups may well sit below a parent that only this tree has. Nodes with the
+        same data as the node above them are left out too, so a chain becomes one node. Data of a
+        node that are in none of its children become one child, the rest, as in `prune`: its support
+        is not known (NaN) unless it is a single node of this tree. Levels and node numbers are new.
+
+        Parameters
+        ----------
+        min_support : float, default=0.5
+            Least support, from 0 to 1, of a node that stays.
+        """
+        return replace(self, **consensus_fields(self, min_support))
+
     # ---- Text and exchange ----
 
     def to_text(
@@ -322,8 +338,7 @@ class Tree:
         """The tree as lines of text, a node a line.
 
         `[5 > 14] 58, 82 % (c0: 43, c4: 15)` is node 5 with its only child 14: 58 data, 43 of them
-        in component 0 and 15 in component 4; 82 % of the draws have a node of exactly these data
-        (said where it is known). Node numbers are those of `paths`; lines with more than five
+        in component 0 and 15 in component 4; its support is 82 % (said where it is known). Node numbers are those of `paths`; lines with more than five
         components end in `...`. Children that are not shown are counted, as in
         `… 12 smaller nodes, 40 data`.
 
@@ -339,7 +354,8 @@ class Tree:
         min_size : int, default=1
             Nodes with fewer data are not shown.
         min_support : float, optional
-            Nodes with less support are not shown, nor is anything below them.
+            Nodes with less support are not shown. Nodes below them that have it are, under the
+            nearest node above that is shown; see `consensus`.
         features : int, default=0
             Features named in a line, as in `{feathers +2.1, eggs +1.0}`; see `top_features`.
         """

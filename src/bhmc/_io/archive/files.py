@@ -19,7 +19,7 @@ from bhmc.posterior.draws import Draws
 from bhmc.tree import Tree
 
 FORMAT = "bhmc"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 # What a file may hold, and what its value must be.
 _KINDS: dict[str, type] = {"model": dict, "draws": Draws, "tree": Tree, "checkpoint": object}

@@ -26,6 +26,7 @@ _SHAPES: dict[type, dict[str, str]] = {
         "theta": "real components parameters",
         "shared": "real shared",
         "support": "real nodes",
+        "exact_support": "real nodes",
         "heights": "real nodes",
         "names": "text rows",
         "feature_names": "text columns",

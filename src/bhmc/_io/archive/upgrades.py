@@ -112,6 +112,15 @@ def _recorder_2(values: Values) -> Values:
     return {name: value for name, value in values.items() if name != "warmup_hyper"} | changed
 
 
+# ---- Format 2 to 3: the support of nodes is soft; the exact share is a field of its own ----
+
+
+def _support_was_exact(fields: Values) -> Values:
+    """`support` was the share of draws with exactly the same rows; the soft one is not known."""
+    others = {name: value for name, value in fields.items() if name != "support"}
+    return others | {"exact_support": fields.get("support")}
+
+
 STEPS: dict[int, Step] = {
     1: Step(
         fields={
@@ -121,4 +130,5 @@ STEPS: dict[int, Step] = {
         },
         values={"checkpoint": _checkpoint_2},
     ),
+    2: Step(fields={"Tree": _support_was_exact}),
 }

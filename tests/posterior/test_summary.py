@@ -1,4 +1,4 @@
-"""The nearest draw, support and co-clustering, against slow and obvious versions."""
+"""The nearest draw and co-clustering, against slow and obvious versions."""
 
 import itertools
 
@@ -66,45 +66,6 @@ def slow_loss(candidate: Partition, draws: Draws, n_levels: int) -> float:
             ours, theirs = (one.nodes_at(level, n_levels) for one in (candidate, other))
             total += slow_vi(ours, theirs) / n_levels
     return total / len(draws.partitions)
-
-
-def test_the_estimate_is_one_of_the_draws(model):
-    """Tree, labels and components are those of one and the same draw."""
-    found = [
-        np.array_equal(same_group(one.component), same_group(model.component_labels_))
-        and all(
-            np.array_equal(same_group(one.nodes_at(level, 3)), same_group(model.labels_at(level)))
-            for level in (1, 2, 3)
-        )
-        for one in model.draws_.partitions
-    ]
-    assert any(found)
-
-
-def same_group(labels):
-    return labels[:, None] == labels[None, :]
-
-
-def test_support_is_the_share_of_draws_with_the_same_members(model):
-    tree, draws = model.tree_, model.draws_
-    sets = [
-        {
-            members(paths[:, level], node)
-            for level in range(4)
-            for node in np.unique(paths[:, level])
-        }
-        for paths in (one.paths(3) for one in draws.partitions)
-    ]
-    for node in range(tree.n_nodes):
-        ours = members(tree.paths[:, tree.levels[node]], node)
-        assert tree.support[node] == pytest.approx(np.mean([ours in one for one in sets]))
-    assert tree.support[0] == 1
-    assert tree.support.min() > 0  # at least the estimate itself has it
-    assert len(np.unique(tree.support)) > 2
-
-
-def members(nodes, node) -> frozenset:
-    return frozenset(np.flatnonzero(nodes == node).tolist())
 
 
 @pytest.mark.parametrize("level", ["component", 1, 3])

@@ -16,9 +16,7 @@ from bhmc.posterior.summary import evenly_spaced
 _MOST_COMPARED = 100
 
 
-def soft_support(
-    paths: NDArray, n_nodes: int, draws: Sequence[Partition]
-) -> NDArray[np.float64]:
+def soft_support(paths: NDArray, n_nodes: int, draws: Sequence[Partition]) -> NDArray[np.float64]:
     """(n_nodes,) mean over draws of max over B of J(A, B), B being any node of the draw.
 
     The root of every draw has all rows, so the support of a node is at least its share of the rows.
@@ -37,9 +35,7 @@ def soft_support(
     return _mean_matches(paths, n_nodes, draws, np.empty((paths.shape[1], 0)))
 
 
-def path_support(
-    paths: NDArray, n_nodes: int, draws: Sequence[Partition]
-) -> NDArray[np.float64]:
+def path_support(paths: NDArray, n_nodes: int, draws: Sequence[Partition]) -> NDArray[np.float64]:
     """(n, m) mean over draws of max over B of J(A, B), A being the row's node at a level.
 
     B is any node of the draw that holds the row. So a row has less support than its node where the
@@ -70,9 +66,7 @@ def _mean_matches(
         leaf, parents = draw.leaf.astype(np.int32), draw.parents.astype(np.int32)
         theirs, shared = draw.sizes().nodes, np.zeros(len(parents), dtype=np.int64)
         for nodes, of_row in zip(columns, of_rows, strict=True):
-            add_best_matches(
-                rows, nodes, sizes, leaf, parents, theirs, shared, of_nodes, of_row
-            )
+            add_best_matches(rows, nodes, sizes, leaf, parents, theirs, shared, of_nodes, of_row)
     of_rows /= len(compared)
     return of_nodes / len(compared)
 

@@ -103,9 +103,7 @@ def _fields(tree: Tree, shown: NDArray[np.bool_], above: Nodes) -> dict[str, Any
     return made | {name: values[nodes] for name, values in carried.items()}
 
 
-def _carried(
-    tree: Tree, kept: Nodes, out: Nodes, rest: Nodes, above: Nodes
-) -> dict[str, NDArray]:
+def _carried(tree: Tree, kept: Nodes, out: Nodes, rest: Nodes, above: Nodes) -> dict[str, NDArray]:
     """Weights, supports and heights of the nodes kept, then of the rests.
 
     `out` are the nodes in the rests, `rest` the number of each one's rest.

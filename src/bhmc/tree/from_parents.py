@@ -68,9 +68,7 @@ def fields_of(rooted: Rooted, max_levels: int | None) -> dict[str, Any]:
     return made
 
 
-def levelled(
-    rooted: Rooted, max_levels: int | None
-) -> tuple[dict[str, Any], NDArray[np.int64]]:
+def levelled(rooted: Rooted, max_levels: int | None) -> tuple[dict[str, Any], NDArray[np.int64]]:
     """Parents, levels, sizes and paths of a `Tree`; and the node that each of its nodes stands for.
 
     Parameters

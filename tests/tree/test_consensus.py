@@ -78,12 +78,15 @@ root 7 (c0: 4, c1: 2, c2: 1)
 ├── [4] 1, 70 % (c1: 1) ant
 └── … 1 less supported node, 1 datum"""
     assert tree.to_text(min_support=0.5) == text
-    assert str(tree.consensus()) == """\
+    assert (
+        str(tree.consensus())
+        == """\
 root 7 (c0: 4, c1: 2, c2: 1)
 ├── [1] 3, 90 % (c0: 3) cat, dog, fox
 ├── [2] 2, 80 % (c1: 1, c2: 1) bee, eel
 ├── [3] 1, 70 % (c1: 1) ant
 └── [4] 1, 20 % (c0: 1) gnu"""
+    )
 
 
 def test_a_consensus_of_itself():

@@ -35,7 +35,6 @@ from bhmc.model.registry import transition_named, unbound
 from bhmc.model.state import CONCENTRATIONS, State
 from bhmc.posterior.diagnostics import Diagnostics, diagnose, warn_if_not_converged
 from bhmc.posterior.draws import Draws
-from bhmc.posterior.vi_search import nearest_partition
 from bhmc.posterior.recorder import (
     Recorder,
     WarmupTraces,
@@ -46,6 +45,7 @@ from bhmc.posterior.recorder import (
 )
 from bhmc.posterior.retention import KEEPS, memory_sentence, plan
 from bhmc.posterior.support import node_support, path_support, soft_support
+from bhmc.posterior.vi_search import nearest_partition
 from bhmc.rows.local import PRECISIONS, LocalRows
 from bhmc.tree import Tree
 

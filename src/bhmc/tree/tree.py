@@ -61,8 +61,8 @@ class Tree:
     shared: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     """(q,) numbers that all components share."""
     support: NDArray[np.float64] | None = None
-    """(n_nodes,) mean over kept draws of the best Jaccard match |A & B| / |A | B| of the node's data
-    A and the data B of any node of the draw; None: not known."""
+    """(n_nodes,) mean over kept draws of the best Jaccard match |A & B| / |A | B| of the data A of
+    the node and the data B of any node of the draw; None: not known."""
     exact_support: NDArray[np.float64] | None = None
     """(n_nodes,) share of the kept draws with a node of exactly these data; None: not known."""
     names: NDArray | None = None
@@ -338,9 +338,9 @@ class Tree:
         """The tree as lines of text, a node a line.
 
         `[5 > 14] 58, 82 % (c0: 43, c4: 15)` is node 5 with its only child 14: 58 data, 43 of them
-        in component 0 and 15 in component 4; its support is 82 % (said where it is known). Node numbers are those of `paths`; lines with more than five
-        components end in `...`. Children that are not shown are counted, as in
-        `… 12 smaller nodes, 40 data`.
+        in component 0 and 15 in component 4; its support is 82 % (said where it is known). Node
+        numbers are those of `paths`; lines with more than five components end in `...`. Children
+        that are not shown are counted, as in `… 12 smaller nodes, 40 data`.
 
         Parameters
         ----------

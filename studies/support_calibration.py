@@ -21,8 +21,8 @@ from bhmc.likelihoods import Gaussian
 from bhmc.model.state import Partition, State
 from bhmc.posterior.support import node_support, soft_support
 
-HYPER = bhmc.Hyper(alpha=0.5, gamma0=2.0, gamma=0.3)
-LIKELIHOOD = Gaussian(sigma2=0.1, mu0=0.0, sigma0=4.0)
+HYPER = bhmc.Hyper(alpha=1.0, gamma0=3.0, gamma=0.5)
+LIKELIHOOD = Gaussian(sigma2=0.3, mu0=0.0, sigma0=4.0)
 N_FEATURES = 2
 N_BINS = 5
 
@@ -69,7 +69,7 @@ def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", type=int, default=200)
-    parser.add_argument("--n", type=int, default=40)
+    parser.add_argument("--n", type=int, default=60)
     parser.add_argument("--levels", type=int, default=3)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--warmup", type=int, default=200)

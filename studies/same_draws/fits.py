@@ -42,7 +42,7 @@ _USUAL = {
     "n_chains": 1,
     "n_jobs": 1,
     "precision": "float64",
-    "estimate": "vi",
+    "estimate": "map",  # a draw; what "vi" makes of the draws is not judged here
     "keep": "paths",
     "checkpoint": None,
     "progress": False,
@@ -55,7 +55,7 @@ _DRAWS = (
 )
 _TREE = (
     *("parents", "levels", "sizes", "weights", "paths", "components", "theta", "alpha", "shared"),
-    *("support", "component_means", "feature_means", "feature_scales", "heights"),
+    *("component_means", "feature_means", "feature_scales", "heights"),
 )
 _STATE = ("paths", "components", "parents", "log_weights", "theta", "shared", "hyper")
 

@@ -24,19 +24,25 @@ def node_labels(marks: Marks, numbers: bool) -> dict[int, str]:
         if one == 0:
             labels[one] = root_text(marks, numbers).replace(" · ", "\n")  # there is little room
         elif only[one] < 0:
-            labels[one] = f"{marks.size[one]:,} · {said}" if said else f"{marks.size[one]:,}"
+            labels[one] = joined(marks.names[one], f"{marks.size[one]:,}", said)
         else:
             child = int(only[one])
             repeated = marks.is_rest[child] or said == support_text(marks, child)
-            labels[one] = "" if repeated else said
+            name = "" if marks.names[one] == marks.names[child] else marks.names[one]
+            labels[one] = joined(name, "" if repeated else said)
     return labels
+
+
+def joined(*parts: str) -> str:
+    """The parts that are not empty, in one line."""
+    return " · ".join(part for part in parts if part)
 
 
 def root_text(marks: Marks, numbers: bool) -> str:
     """Rows and support of the root, in words that tell how to read the numbers of all others."""
     said = support_text(marks, 0) if numbers else ""
     rows = count(int(marks.size[0]), "row")
-    return f"{rows} · support {said}" if said else rows
+    return joined(marks.names[0], rows, f"support {said}" if said else "")
 
 
 def support_text(marks: Marks, one: int) -> str:
@@ -74,15 +80,17 @@ def last_labels(
             parts = [rest_text(marks, one)]
         else:
             said = components_text(marks, one)
-            parts = [f"{marks.size[one]:,}" + (f" ({said})" if said else "")]
+            parts = [marks.names[one]] if marks.names[one] else []
+            parts.append(f"{marks.size[one]:,}" + (f" ({said})" if said else ""))
             if numbers and support_text(marks, one):
                 parts.append(support_text(marks, one))
             if marks.hidden[one]:
                 parts.append(f"{count(int(marks.hidden[one]), 'node')} below")
         text = " · ".join(parts)
-        if width_of(text) > room[one]:  # the number alone says most
-            text = parts[0] if marks.is_rest[one] else f"{marks.size[one]:,}"
-            text = text if width_of(text) <= room[one] else ""
+        if width_of(text) > room[one]:  # the name or the number alone says most
+            fewer = (parts[0], f"{marks.size[one]:,}")
+            fewer = fewer[:1] if marks.is_rest[one] else fewer if marks.names[one] else fewer[1:]
+            text = next((short for short in fewer if width_of(short) <= room[one]), "")
         elif names is not None:
             listed = [names[row] for row in members[one]]
             more = listing(listed, room[one] - width_of(text + " · "))

@@ -26,8 +26,9 @@ def graph(tree: Tree, *, items: bool, n_features: int) -> Any:
         about = {name: column[node] for name, column in table.items()}
         if np.isnan(about["support"]):
             del about["support"]
-        if not about["features"]:
-            del about["features"]
+        for text in ("name", "features"):
+            if not about.get(text, "said"):
+                del about[text]
         made.add_node(node, kind="node", **about)
     parents = tree.parents.tolist()
     made.add_edges_from((parents[node], node) for node in range(1, tree.n_nodes))

@@ -28,6 +28,7 @@ _SHAPES: dict[type, dict[str, str]] = {
         "support": "real nodes",
         "heights": "real nodes",
         "names": "text rows",
+        "node_names": "text nodes",
         "feature_names": "text columns",
         "component_means": "real components columns",
         "feature_means": "real columns",

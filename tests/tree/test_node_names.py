@@ -40,7 +40,9 @@ def test_names_are_in_text_table_newick_and_graph(tree):
     assert "name" not in tree.nodes()
     assert named.nodes()["name"].tolist()[:4] == ["animals", "birds", "sea fish", ""]
     assert list(named.to_frame().columns[:2]) == ["id", "name"]
-    clades = {clade.name for clade in Phylo.read(StringIO(named.to_newick()), "newick").find_clades()}
+    clades = {
+        clade.name for clade in Phylo.read(StringIO(named.to_newick()), "newick").find_clades()
+    }
     assert {"animals", "birds", "sea fish", "n3"} <= clades
     assert not {"n0", "n1", "n2"} & clades
     leaf = int(np.flatnonzero(tree.levels == tree.n_levels)[0])

@@ -34,6 +34,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from bhmc.likelihoods._summary import ColumnSummary
 from bhmc.likelihoods.blocks import Floats, slices
@@ -277,6 +278,15 @@ class Likelihood(ABC):
 
         Other rows are then read as these are.
         """
+        return self
+
+    def extents(self, X) -> Floats:
+        """(n,): how much of each row of X there is, for densities depend on it: known entries."""
+        n, d = X.shape
+        return np.full(n, float(d)) if sparse.issparse(X) else (~np.isnan(X)).sum(axis=1) * 1.0
+
+    def with_extents(self, X) -> "Likelihood":
+        """A copy whose simulated rows have the totals of the rows of X, where rows have totals."""
         return self
 
     def describe(self) -> str:

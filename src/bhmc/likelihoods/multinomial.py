@@ -1,7 +1,7 @@
 """x ~ Multinomial(N, p) with N the row's own total, and p ~ Dir(concentration)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,14 @@ class Multinomial(Likelihood):
         totals = np.asarray(X.sum(axis=1)).ravel()
         middle = np.median(totals[np.isfinite(totals)]) if len(totals) else 1.0
         return cls(n_trials=int(np.clip(middle, 0, LARGEST_COUNT)))
+
+    def extents(self, X) -> Floats:
+        """(n,): totals of rows."""
+        return np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
+
+    def with_extents(self, X) -> "Multinomial":
+        """A copy whose simulated rows have the totals of the rows of X."""
+        return replace(self, n_trials=self.extents(X).astype(np.int64))
 
     def prepare(self, X, summary: ColumnSummary | None = None) -> "MultinomialFamily":
         """The family bound to X."""

@@ -178,8 +178,9 @@ def _draw_marks(
         elif n_below[one] > 1 or one == 0:
             square = strip(pictures, rows, 2)
             _draw_image(ax, square, place, (0.0, 0.0), 1.3 * _THUMB, (0.5, 0.5), frame=True)
+            said = joined(marks.names[one], f"{marks.size[one]:,}")
             ax.annotate(
-                joined(marks.names[one], f"{marks.size[one]:,}"), place, (0, 0.65 * _THUMB + 3), textcoords="offset points",
+                said, place, (0, 0.65 * _THUMB + 3), textcoords="offset points",
                 ha="center", va="bottom", fontsize=FONT_SIZE, color=INK, gid=f"mark {one}", **PLAIN,
             )  # fmt: skip
 

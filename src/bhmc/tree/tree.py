@@ -260,11 +260,11 @@ class Tree:
         Returns
         -------
         dict of arrays of length n_nodes
-            `id`, `name` (where some node has one), `parent` (-1 for the root), `level`, `size`, `support` (NaN where not known),
-            `n_components` (of its members), `main_component` (that of most members), `main_share`
-            (its share of them), `features` (such as "feathers +2.1, eggs +1.0"; empty where the
-            tree does not carry means), for a pruned tree `merged`, and `height` where heights are
-            known.
+            `id`, `name` (where some node has one), `parent` (-1 for the root), `level`, `size`,
+            `support` (NaN where not known), `n_components` (of its members), `main_component` (that
+            of most members), `main_share` (its share of them), `features` (such as "feathers +2.1,
+            eggs +1.0"; empty where the tree does not carry means), for a pruned tree `merged`, and
+            `height` where heights are known.
         """
         return node_table(self, check_whole(n_features, "n_features", 0))
 
@@ -341,9 +341,9 @@ class Tree:
 
         `[5 > 14] 58, 82 % (c0: 43, c4: 15)` is node 5 with its only child 14: 58 data, 43 of them
         in component 0 and 15 in component 4; 82 % of the draws have a node of exactly these data
-        (said where it is known). A node with a name begins with it: `birds [8] 20`. Node numbers are those of `paths`; lines with more than five
-        components end in `...`. Children that are not shown are counted, as in
-        `… 12 smaller nodes, 40 data`.
+        (said where it is known). A node with a name begins with it: `birds [8] 20`. Node numbers
+        are those of `paths`; lines with more than five components end in `...`. Children that are
+        not shown are counted, as in `… 12 smaller nodes, 40 data`.
 
         Parameters
         ----------

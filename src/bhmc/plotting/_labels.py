@@ -18,19 +18,29 @@ def node_labels(marks: Marks, numbers: bool) -> dict[int, str]:
     below = np.arange(1, len(marks.node))
     same = marks.size[below] == marks.size[marks.parent[below]]
     only[marks.parent[below[same]]] = below[same]
-    labels = {}
+    labels, names = {}, chain_names(marks)
     for one in np.flatnonzero(~marks.is_last).tolist():
         said = support_text(marks, one) if numbers else ""
         if one == 0:
             labels[one] = root_text(marks, numbers).replace(" · ", "\n")  # there is little room
         elif only[one] < 0:
-            labels[one] = joined(marks.names[one], f"{marks.size[one]:,}", said)
+            labels[one] = joined(names[one], f"{marks.size[one]:,}", said)
         else:
             child = int(only[one])
             repeated = marks.is_rest[child] or said == support_text(marks, child)
-            name = "" if marks.names[one] == marks.names[child] else marks.names[one]
-            labels[one] = joined(name, "" if repeated else said)
+            labels[one] = "" if repeated else said
     return labels
+
+
+def chain_names(marks: Marks) -> list[str]:
+    """(m,) the names of a node and of the nodes of the same rows above it."""
+    names = list(marks.names)
+    for one in range(1, len(names)):  # marks come after those above them
+        above = int(marks.parent[one])
+        if above and marks.size[one] == marks.size[above] and not marks.is_rest[one]:
+            parts = dict.fromkeys([names[above], names[one]])
+            names[one] = " > ".join(part for part in parts if part)
+    return names
 
 
 def joined(*parts: str) -> str:
@@ -74,13 +84,13 @@ def last_labels(
 ) -> dict[int, str]:
     """Labels of the marks with nothing below, each at most as wide as its `room` in points."""
     members = members_of(marks) if names is not None else {}
-    labels = {}
+    labels, called = {}, chain_names(marks)
     for one in np.flatnonzero(marks.is_last).tolist():
         if marks.is_rest[one]:
             parts = [rest_text(marks, one)]
         else:
             said = components_text(marks, one)
-            parts = [marks.names[one]] if marks.names[one] else []
+            parts = [called[one]] if called[one] else []
             parts.append(f"{marks.size[one]:,}" + (f" ({said})" if said else ""))
             if numbers and support_text(marks, one):
                 parts.append(support_text(marks, one))
@@ -89,7 +99,7 @@ def last_labels(
         text = " · ".join(parts)
         if width_of(text) > room[one]:  # the name or the number alone says most
             fewer = (parts[0], f"{marks.size[one]:,}")
-            fewer = fewer[:1] if marks.is_rest[one] else fewer if marks.names[one] else fewer[1:]
+            fewer = fewer[:1] if marks.is_rest[one] else fewer if called[one] else fewer[1:]
             text = next((short for short in fewer if width_of(short) <= room[one]), "")
         elif names is not None:
             listed = [names[row] for row in members[one]]

@@ -31,7 +31,7 @@ def node_membership(
     chosen = draws[::step]
     inside = np.zeros(len(draws[0].leaf))
     inside[members] = 1.0
-    return sum(_best_matches(inside, draw) for draw in chosen) / len(chosen)
+    return np.mean([_best_matches(inside, draw) for draw in chosen], axis=0)
 
 
 def _best_matches(inside: NDArray[np.float64], draw: Partition) -> NDArray[np.float64]:

@@ -26,7 +26,7 @@ that all components share, have been drawn with the row in the data.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -215,7 +215,7 @@ def sums_of_others(
     sums : (K, s) array
         Sums of t over the rows of each component.
     """
-    t = family.statistics(rows)
+    t: Any = family.statistics(rows)
     t = t.toarray() if sparse.issparse(t) else t
     others = sums[component[rows]] - t
     if not family.subtracts_well:  # a very large row leaves by summing the others

@@ -181,12 +181,14 @@ def _effects(
     place = (against, group)
     columns, statistic = features.columns[place], features.statistic[place]
     told = np.flatnonzero((columns >= 0) & (np.abs(statistic) >= _LEAST_STATISTIC))[:most]
-    parts = (features.inside, features.outside, features.effect, features.statistic)
     return tuple(
         FeatureEffect(
-            feature_name(tree, int(columns[i])),
-            *(float(part[place][i]) for part in parts),
-            KINDS[features.kinds[columns[i]]],
+            feature=feature_name(tree, int(columns[i])),
+            inside=float(features.inside[place][i]),
+            outside=float(features.outside[place][i]),
+            effect=float(features.effect[place][i]),
+            statistic=float(statistic[i]),
+            kind=KINDS[features.kinds[columns[i]]],
         )
         for i in told
     )

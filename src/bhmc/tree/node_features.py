@@ -33,6 +33,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import xlogy
 
+from bhmc.tree.index import uppermost
+
 if TYPE_CHECKING:
     from bhmc.tree import Tree
 
@@ -126,8 +128,8 @@ def node_features(
     """
     words = np.asarray(words, dtype=bool)
     n_words = _words_of_rows(blocks(), words, len(tree.paths)) if words.any() else None
-    leaf, top = _leaves(tree), _tops(tree)
-    nodes, group_of = np.unique(top, return_inverse=True)
+    leaf = _leaves(tree)
+    nodes, group_of = np.unique(uppermost(tree.parents, tree.sizes), return_inverse=True)
     parents = np.maximum(tree.parents[nodes], 0)
     m = min(len(words), int(np.clip(_MOST_ENTRIES // len(nodes), _LEAST, _MOST)))
     best = _Best(len(nodes), m)
@@ -188,21 +190,10 @@ def _shares(one: Group, two: Group, every: Group) -> tuple[Floats, Floats]:
     """G of a table of two by two, and the log odds ratio with 1/2 in every cell."""
     a, b, c, d = one.total, one.n - one.total, two.total, two.n - two.total
     n = one.n + two.n
-    ratio = 2 * (
-        sum(xlogy(cell, cell) for cell in (a, b, c, d, n))
-        - sum(xlogy(side, side) for side in (one.n, two.n, a + c, b + d))
-    )
+    cells, sides = (a, b, c, d, n), (one.n, two.n, a + c, b + d)
+    ratio = sum((xlogy(cell, cell) for cell in cells), start=np.zeros(n.shape))
+    ratio = 2 * (ratio - sum(xlogy(side, side) for side in sides))
     return ratio, np.log((a + 0.5) * (d + 0.5) / ((b + 0.5) * (c + 0.5)))
-
-
-def _tops(tree: Tree) -> NDArray[np.int64]:
-    """(n_nodes,) the uppermost node of the same rows: an only child has no siblings of its own."""
-    node = np.arange(tree.n_nodes)
-    for one in range(1, tree.n_nodes):  # parents come before children
-        above = tree.parents[one]
-        if tree.sizes[one] == tree.sizes[above]:
-            node[one] = node[above]
-    return node
 
 
 def _leaves(tree: Tree) -> sparse.csr_array:
@@ -288,4 +279,5 @@ class _Best:
 
     def features(self, group_of: NDArray[np.int32], kinds: NDArray[np.int8]) -> NodeFeatures:
         """What was found."""
-        return NodeFeatures(group_of, self._columns, *self._values, kinds)
+        values = dict(zip(Comparison._fields, self._values, strict=True))
+        return NodeFeatures(group_of=group_of, columns=self._columns, kinds=kinds, **values)

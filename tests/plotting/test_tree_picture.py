@@ -190,11 +190,11 @@ def test_labels_of_trees_do_not_overlap(seed, size):
 def test_names_of_nodes_are_drawn():
     """A chain of only children says its name where it ends."""
     tree = Tree.from_parents([-1, 0, 0, 1, 2, 2, 3], [6] * 8 + [4] * 6 + [5] * 4)
-    named = tree.rename({1: "birds", 2: "fish", 5: "eels"})
+    named = tree.rename({1: "fish", 2: "birds", 4: "eels"})  # the larger node comes first
     for plot in (plotting.plot_tree, plotting.plot_icicle):
         said = " ".join(text.get_text() for text in plot(named, ax=new_axes(14, 8)).texts)
         for name in ("birds", "fish", "eels"):
             assert name in said
         assert "birds" not in "".join(text.get_text() for text in plot(tree, ax=new_axes()).texts)
-    ends = [text for text in plotting.plot_tree(named, ax=new_axes(14, 8)).texts]
+    ends = plotting.plot_tree(named, ax=new_axes(14, 8)).texts
     assert any(text.get_text().startswith("birds · 8") for text in ends)

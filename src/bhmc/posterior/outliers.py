@@ -87,7 +87,7 @@ def outlier_scores(
         Source of randomness.
     """
     summary = ColumnSummary.of(X)
-    family, extents = likelihood.prepare(X, summary), likelihood.extents(X)
+    family, extents = likelihood.prepare(X), likelihood.extents(X)
     chosen = _evenly(draws, family.n_rows * family.n_parameters)
     n_new = int(np.clip(_NUMBERS_OF_NEW // family.n_parameters, _FEWEST_NEW_ROWS, _NEW_ROWS))
     total = np.zeros(family.n_rows)

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,9 +74,9 @@ class NodeFeatures:
     """Root of the log likelihood ratio G, with the sign of the difference."""
     effect: NDArray[np.float32]
     """Size of the difference."""
-    inside: NDArray[np.float32]
+    inside: NDArray[np.float64]
     """Mean over the node's rows; for a word its share of their words."""
-    outside: NDArray[np.float32]
+    outside: NDArray[np.float64]
     """The same over the other rows."""
     kinds: NDArray[np.int8]
     """(features,) 0: number, 1: share (of rows that have a 1), 2: word."""
@@ -100,6 +100,13 @@ class Group(NamedTuple):
 
     def __sub__(self, other: Group) -> Group:  # type: ignore[override]
         return Group(*(mine - its for mine, its in zip(self, other, strict=True)))
+
+
+class Units(NamedTuple):
+    """Entries are (x - centre) / scale, so that squares neither overflow nor lose digits."""
+
+    centre: Floats
+    scale: Floats
 
 
 class Comparison(NamedTuple):
@@ -137,28 +144,28 @@ def node_features(
     for values in blocks():
         own = slice(first, first + values.shape[1])
         kinds[own] = _kinds(values, words[own])
-        sums, centre = _sums(tree, leaf, values, words[own], n_words)
+        sums, units = _sums(tree, leaf, values, words[own], n_words)
         inside, every = sums.of(nodes), sums.of(slice(0, 1))
         for i, others in enumerate((sums.of(parents), every)):
-            found = compare(inside, others - inside, every, kinds[own], centre)
+            found = compare(inside, others - inside, every, kinds[own], units)
             best.add(i, first, found)
         first = own.stop
     return best.features(group_of.astype(np.int32), kinds)
 
 
 def compare(
-    inside: Group, outside: Group, every: Group, kinds: NDArray[np.int8], centre: Floats
+    inside: Group, outside: Group, every: Group, kinds: NDArray[np.int8], units: Units
 ) -> Comparison:
     """Two groups of rows, feature by feature; see this file's docstring.
 
     Parameters
     ----------
     inside, outside, every : Group
-        Sums over the node's rows, over the others, and over all rows; numbers less `centre`.
+        Sums over the node's rows, over the others, and over all rows, in these units.
     kinds : (b,) array
         0: number, 1: share, 2: word.
-    centre : (b,) array
-        What was subtracted from every entry.
+    units : Units
+        What entries were taken from, and divided by.
     """
     ratio, effect = np.zeros(inside.n.shape), np.zeros(inside.n.shape)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -168,7 +175,8 @@ def compare(
             ratio[:, those], effect[:, those] = measure(*parts)
     known = (inside.n > 0) & (outside.n > 0) & (ratio > _ROUNDING)
     signed = np.sign(mean - other) * np.sqrt(np.where(known, ratio, 0.0))
-    return Comparison(signed, np.where(known, effect, 0.0), mean + centre, other + centre)
+    means = (part * units.scale + units.centre for part in (mean, other))
+    return Comparison(signed, np.where(known, effect, 0.0), *means)
 
 
 def _numbers(one: Group, two: Group, every: Group) -> tuple[Floats, Floats]:
@@ -210,17 +218,20 @@ def _kinds(values: Floats, words: NDArray[np.bool_]) -> NDArray[np.int8]:
 
 def _sums(
     tree: Tree, leaf, values: Floats, words: NDArray[np.bool_], n_words: Floats | None
-) -> tuple[Group, Floats]:
-    """Sums over the rows of every node, and the centre that numbers are taken from."""
+) -> tuple[Group, Units]:
+    """Sums over the rows of every node, and the units of the entries."""
     seen = ~np.isnan(values)
     is_share = _kinds(values, words) != NUMBER
     with np.errstate(invalid="ignore"):
         centre = np.where(seen, values, 0.0).sum(axis=0) / seen.sum(axis=0)
     centre = np.where(is_share | np.isnan(centre), 0.0, centre)
     values = np.where(seen, values - centre, 0.0)
+    scale = np.where(is_share, 1.0, np.abs(values).max(axis=0, initial=0.0))
+    scale = np.where(scale > 0, scale, 1.0)
+    values /= scale
     counted = seen.astype(float) if n_words is None else np.where(words, n_words[:, None], seen)
     parts = [leaf @ part for part in (counted, values, values**2)]
-    return Group(*(_upwards(tree, part) for part in parts)), centre
+    return Group(*(_upwards(tree, part) for part in parts)), Units(centre, scale)
 
 
 def _upwards(tree: Tree, sums: Floats) -> Floats:
@@ -247,7 +258,8 @@ class _Best:
     def __init__(self, n_nodes: int, m: int):
         shape = (2, n_nodes, m)
         self._columns = np.full(shape, -1, dtype=np.int32)
-        self._values = [np.zeros(shape, dtype=np.float32) for _ in Comparison._fields]
+        types = (np.float32, np.float32, np.float64, np.float64)  # as in `NodeFeatures`
+        self._values = [np.zeros(shape, dtype=dtype) for dtype in types]
 
     def add(self, against: int, first: int, found: Comparison) -> None:
         """Features from number `first` on, compared with the siblings (0) or the rest (1)."""
@@ -279,5 +291,5 @@ class _Best:
 
     def features(self, group_of: NDArray[np.int32], kinds: NDArray[np.int8]) -> NodeFeatures:
         """What was found."""
-        values = dict(zip(Comparison._fields, self._values, strict=True))
+        values: dict[str, Any] = dict(zip(Comparison._fields, self._values, strict=True))
         return NodeFeatures(group_of=group_of, columns=self._columns, kinds=kinds, **values)

@@ -194,6 +194,27 @@ class BaseMeasure(ABC):
     def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
         """(K, p): theta_k ~ p(theta | its rows), from the sums (K, s) of t over them."""
 
+    def log_predictive(
+        self, rows: slice, component: NDArray, sums: Floats, without: bool
+    ) -> Floats | None:
+        """(rows,): log p(x_n | other rows of its component) - h(x_n); None: no quick closed form.
+
+        Outlier scores draw theta from its posterior where there is none. A family with very many
+        parameters had better have one.
+
+        Parameters
+        ----------
+        rows : slice
+            Which rows.
+        component : (rows,) array
+            Their components.
+        sums : (K, s) array
+            Sums of t over the rows of each component.
+        without : bool
+            Whether t(x_n) is in the sums of its component, and has to leave them.
+        """
+        return None
+
 
 class ConjugateFamily(Family, BaseMeasure):
     """F and an H for which f* and draws of theta given rows are exact: a conjugate pair."""

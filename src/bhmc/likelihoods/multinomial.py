@@ -167,6 +167,20 @@ class MultinomialFamily(ConjugateFamily):
         d = np.array([self.n_parameters])
         return draw_log_dirichlet(self._prior + sums[:, :-1], np.zeros(1, dtype=np.int64), d, rng)
 
+    def log_predictive(
+        self, rows: slice, component: NDArray, sums: Floats, without: bool
+    ) -> Floats:
+        """log p(x | S) - h(x): as `log_new`, with a + S, the counts of other rows, in place of a."""
+        x = sparse.csr_array(self.statistics(rows)[:, :-1])
+        totals, n = self._totals[rows], x.shape[0]
+        owners = _by_entry(np.arange(n), x)
+        shapes = self._prior[x.indices] + sums[component[owners], x.indices]
+        whole = (self._prior.sum() + sums[:, :-1].sum(axis=1))[component]
+        if without:
+            shapes, whole = shapes - x.data, whole - totals
+        each = np.bincount(owners, log_rising(shapes, x.data), minlength=n)
+        return each - log_rising(whole, totals)
+
     def fill(self, rows: slice, statistics: Any, natural: NDArray, out: NDArray) -> None:
         """out[n, k] = x_n . theta_k, without a dense copy of sparse rows."""
         if not sparse.issparse(statistics):

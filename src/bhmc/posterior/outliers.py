@@ -6,7 +6,8 @@ component k, as the other rows see it, is
     D(x, k) = log( w_k f(x; theta') + sum over j other than k of w_j f(x; theta_j) + w* f*(x) ),
 
 where theta' ~ p(theta | the other rows of k), w* is the weight of a component not yet seen, and f*
-its density. Two kinds of rows are looked at so:
+its density. (The multinomial family, with very many parameters, has the mean of f over theta' in its
+place, in closed form.) Two kinds of rows are looked at so:
 
     a row n of the data, k = c_n. It leaves its component: theta' is drawn from the posterior
     given the sums of k less t(x_n). The weight w_k falls by its share 1 / N_k, and w adds up to 1
@@ -41,7 +42,7 @@ from bhmc.posterior.predictive import log_tables
 Floats = NDArray[np.float64]
 
 # Draws and new rows of each draw; fewer where rows are wide, within so many parameters.
-_MOST_DRAWS, _LEAST_DRAWS, _MOST_NUMBERS = 20, 4, 2**26
+_MOST_DRAWS, _LEAST_DRAWS, _MOST_NUMBERS = 20, 4, 2**23
 _NEW_ROWS, _FEWEST_NEW_ROWS, _NUMBERS_OF_NEW = 500, 200, 2**20
 
 # Rows of different extents are compared with so many new rows of nearly the same extent.
@@ -128,10 +129,7 @@ def densities_of_rows(
     sums = family.sums(component, len(mixture.theta)) if sums is None else sums
     sizes = np.bincount(component, minlength=len(mixture.theta))
     left = 1 - 1 / sizes[component]
-    log_own = np.full(family.n_rows, -np.inf)
-    for rows in slices(family.n_rows, _TOGETHER):
-        theta = family.draw_theta(sums_of_others(family, rows, component, sums), rng)
-        log_own[rows] = _log_f(family, rows, theta)
+    log_own = _log_own(family, component, sums, True, rng)
     log_own[sizes[component] == 1] = -np.inf  # its component is gone
     return _log_density(family, component, log_own, left, mixture)
 
@@ -158,11 +156,8 @@ def densities_of_new(
     sums : (K, s) array
         Sums of t over the rows of each component.
     """
-    log_own = np.full(family.n_rows, -np.inf)
-    seen = component < len(sums)
-    for rows in slices(family.n_rows, _TOGETHER):
-        theta = family.draw_theta(sums[np.where(seen, component, 0)[rows]], rng)
-        log_own[rows] = _log_f(family, rows, theta)
+    seen = np.where(component < len(sums), component, 0)  # of the others it is not used
+    log_own = _log_own(family, seen, sums, False, rng)
     return _log_density(family, component, log_own, np.ones(family.n_rows), mixture)
 
 
@@ -233,16 +228,35 @@ def _summed(family: ConjugateFamily, component: NDArray, row: int) -> Floats:
     return total
 
 
+def _log_own(
+    family: ConjugateFamily,
+    component: NDArray[np.integer],
+    sums: Floats,
+    without: bool,
+    rng: np.random.Generator,
+) -> Floats:
+    """(n,) log f(x_n; theta'), or log of its mean over theta' where the family has that."""
+    found, base = np.empty(family.n_rows), family.log_base()
+    for rows in slices(family.n_rows, _TOGETHER):
+        closed = family.log_predictive(rows, component[rows], sums, without)
+        if closed is None:
+            given = sums[component[rows]]
+            given = sums_of_others(family, rows, component, sums) if without else given
+            closed = _log_f(family, rows, family.draw_theta(given, rng))
+        found[rows] = closed + base[rows]
+    return found
+
+
 def _log_f(family: ConjugateFamily, rows: slice, theta: Floats) -> Floats:
-    """(rows,) log f(x_n; theta_n), a parameter for each row: the diagonals of small tables."""
-    natural, base = family.natural(theta), family.log_base()[rows]
+    """(rows,) log f(x_n; theta_n) - h(x_n), a parameter for each row: diagonals of small tables."""
+    natural, statistics = family.natural(theta), family.statistics(rows)
     found = np.empty(len(theta))
     for part in slices(len(theta), _DIAGONAL):
         some = slice(rows.start + part.start, rows.start + part.stop)
         table = np.empty((part.stop - part.start,) * 2)
-        family.fill(some, family.statistics(some), natural[part], table)
+        family.fill(some, statistics[part], natural[part], table)
         found[part] = table.diagonal()
-    return found + base
+    return found
 
 
 def _log_density(

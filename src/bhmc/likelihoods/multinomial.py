@@ -170,7 +170,7 @@ class MultinomialFamily(ConjugateFamily):
     def log_predictive(
         self, rows: slice, component: NDArray, sums: Floats, without: bool
     ) -> Floats:
-        """log p(x | S) - h(x): as `log_new`, with a + S, the counts of other rows, in place of a."""
+        """log p(x | S) - h(x): as `log_new`, with a + S in place of a, S the other rows' counts."""
         x = sparse.csr_array(self.statistics(rows)[:, :-1])
         totals, n = self._totals[rows], x.shape[0]
         owners = _by_entry(np.arange(n), x)

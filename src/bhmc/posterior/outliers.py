@@ -6,8 +6,8 @@ component k, as the other rows see it, is
     D(x, k) = log( w_k f(x; theta') + sum over j other than k of w_j f(x; theta_j) + w* f*(x) ),
 
 where theta' ~ p(theta | the other rows of k), w* is the weight of a component not yet seen, and f*
-its density. (The multinomial family, with very many parameters, has the mean of f over theta' in its
-place, in closed form.) Two kinds of rows are looked at so:
+its density. (The multinomial family, which may have very many parameters, has the mean of f over
+theta' in its place, in closed form.) Two kinds of rows are looked at so:
 
     a row n of the data, k = c_n. It leaves its component: theta' is drawn from the posterior
     given the sums of k less t(x_n). The weight w_k falls by its share 1 / N_k, and w adds up to 1
@@ -128,9 +128,8 @@ def densities_of_rows(
     """
     sums = family.sums(component, len(mixture.theta)) if sums is None else sums
     sizes = np.bincount(component, minlength=len(mixture.theta))
-    left = 1 - 1 / sizes[component]
+    left = 1 - 1 / sizes[component]  # 0 for a component that held this row alone: it is gone
     log_own = _log_own(family, component, sums, True, rng)
-    log_own[sizes[component] == 1] = -np.inf  # its component is gone
     return _log_density(family, component, log_own, left, mixture)
 
 

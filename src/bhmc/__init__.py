@@ -15,22 +15,26 @@ if typing.TYPE_CHECKING:
     from bhmc._sampling.sweep import sweep
     from bhmc._sampling.warmup import warmup
     from bhmc._search import SearchResult, search
+    from bhmc.metrics import TreeComparison, compare_trees
     from bhmc.model.density import log_joint
     from bhmc.model.describe_prior import PriorDescription, describe_prior
     from bhmc.model.simulate import sample_data, sample_prior
     from bhmc.model.state import Hyper, Info, State
-    from bhmc.tree import Tree
+    from bhmc.tree import NodeDescription, Tree
 
 __all__ = [
     "BHMC",
     "Hyper",
     "Info",
+    "NodeDescription",
     "PriorDescription",
     "SearchResult",
     "State",
     "Tree",
+    "TreeComparison",
     "__version__",
     "baselines",
+    "compare_trees",
     "datasets",
     "describe_prior",
     "likelihoods",
@@ -52,10 +56,13 @@ _ROOMS = {
     "BHMC": "_estimator.bhmc",
     "Hyper": "model.state",
     "Info": "model.state",
+    "NodeDescription": "tree",
     "PriorDescription": "model.describe_prior",
     "SearchResult": "_search",
     "State": "model.state",
     "Tree": "tree",
+    "TreeComparison": "metrics",
+    "compare_trees": "metrics",
     "describe_prior": "model.describe_prior",
     "log_joint": "model.density",
     "sample_data": "model.simulate",

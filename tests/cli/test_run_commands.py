@@ -3,6 +3,7 @@
 import argparse
 import csv
 import json
+import shutil
 import sys
 from dataclasses import replace
 
@@ -175,3 +176,34 @@ def test_diagnose(finished, capsys):
     shown = json.loads(capsys.readouterr().out)
     assert shown["converged"] == expected.converged
     assert shown["problems"] == list(expected.problems)
+
+
+def test_show_describes_nodes(finished, capsys):
+    model = bhmc.BHMC.load(finished / "model.bhmc")
+    tops = model.tree_.children(0).tolist()
+    assert main(["show", str(finished), "--describe", "--width", "200"]) == 0
+    parts = capsys.readouterr().out.rstrip("\n").split("\n\n")
+    assert [part.split(":")[0] for part in parts] == [f"Node {node}" for node in tops]
+    assert parts[0] == str(model.describe(tops[0], n_members=8))
+    assert main(["show", str(finished), "--describe", str(tops[0]), "--features", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"Node {tops[0]}: ")
+    assert "item" in printed
+    assert main(["show", str(finished), "--describe", str(tops[0]), "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["node"] == tops[0]
+    assert found["size"] == model.tree_.sizes[tops[0]]
+    assert set(found["typical"][0]) == {"row", "name", "membership"}
+    assert "at most" in refused(capsys, "show", finished, "--describe", "9999")
+    assert "is called 'dragons'" in refused(capsys, "show", finished, "--describe", "dragons")
+
+
+def test_show_describes_a_node_by_its_name(finished, tmp_path, capsys):
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    model = bhmc.BHMC.load(folder / "model.bhmc")
+    model.rename({1: "the large ones"}).save(folder / "model.bhmc")
+    assert main(["show", str(folder), "--describe", "the large ones"]) == 0
+    assert capsys.readouterr().out.startswith("the large ones (node 1): ")
+    assert main(["show", str(folder)]) == 0
+    assert "the large ones [1" in capsys.readouterr().out

@@ -104,7 +104,7 @@ def test_missing_entries_taken_for_a_number_do_not(filled, monkeypatch):
         def __init__(self, likelihood, X):
             super().__init__(likelihood, np.nan_to_num(X, nan=filled))
 
-    monkeypatch.setattr(AdaptiveGaussian, "prepare", lambda self, X: Fills(self, X))
+    monkeypatch.setattr(AdaptiveGaussian, "prepare", lambda self, X, _=None: Fills(self, X))
     assert agreement_with_holes() < 0.6
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from benchmarks.chains import chain_of, start_state
 from scipy import sparse, stats
+from scipy.special import gammaln
 
 from bhmc.likelihoods import multinomial as module
 from bhmc.likelihoods.multinomial import Multinomial, MultinomialFamily
@@ -312,3 +313,26 @@ class _SumsCountColumns(MultinomialFamily):
 def test_wrong_families_are_rejected(family, likelihood, stage, n_draws):
     setting = Setting(with_family(likelihood, family), np.exp, 3, is_sparse=True)
     assert invariance_z(setting, stage, n_draws, 620) > Z_LIMIT
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_rows_seen_from_others(form):
+    """p(x | others) = p(x, others) / p(others), Dirichlet-multinomial in all their words."""
+    rng = np.random.default_rng(0)
+    X, prior = rng.poisson(1.0, size=(7, 5)).astype(float), np.array([0.3, 1.0, 2.0, 0.5, 1.5])
+    family = Multinomial(prior).prepare(form(X))
+    component = np.array([0, 1, 0, 0, 1, 1, 0])
+    sums = family.sums(component, 2)
+
+    def log_words(counts):
+        whole = gammaln(prior.sum()) - gammaln((prior + counts).sum())
+        return whole + (gammaln(prior + counts) - gammaln(prior)).sum()
+
+    everything = slice(0, 7)
+    for without in (True, False):
+        found = family.log_predictive(everything, component, sums, without)
+        for n in range(7):
+            others = component == component[n]
+            others[n] &= not without
+            given = X[others].sum(axis=0)
+            np.testing.assert_allclose(found[n], log_words(given + X[n]) - log_words(given))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
 
-from bhmc import plotting
+from bhmc import Tree, plotting
 from bhmc.plotting import _colors, _text
 from bhmc.plotting._collapse import collapse
 from bhmc.plotting._tree_layout import node_radii
@@ -185,3 +185,16 @@ def test_labels_of_trees_do_not_overlap(seed, size):
         assert boxes
         for i, box in enumerate(boxes):
             assert not any(much_overlap(box, other) for other in boxes[:i])
+
+
+def test_names_of_nodes_are_drawn():
+    """A chain of only children says its name where it ends."""
+    tree = Tree.from_parents([-1, 0, 0, 1, 2, 2, 3], [6] * 8 + [4] * 6 + [5] * 4)
+    named = tree.rename({1: "fish", 2: "birds", 4: "eels"})  # the larger node comes first
+    for plot in (plotting.plot_tree, plotting.plot_icicle):
+        said = " ".join(text.get_text() for text in plot(named, ax=new_axes(14, 8)).texts)
+        for name in ("birds", "fish", "eels"):
+            assert name in said
+        assert "birds" not in "".join(text.get_text() for text in plot(tree, ax=new_axes()).texts)
+    ends = plotting.plot_tree(named, ax=new_axes(14, 8)).texts
+    assert any(text.get_text().startswith("birds · 8") for text in ends)

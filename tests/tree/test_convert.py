@@ -46,7 +46,7 @@ def bare_tree():
 
 def test_table_of_nodes():
     for tree in trees():
-        table = replace(tree, merged=None).nodes()
+        table = replace(tree, merged=None, node_names=None).nodes()
         assert list(table) == COLUMNS
         np.testing.assert_array_equal(table["id"], np.arange(tree.n_nodes))
         np.testing.assert_array_equal(table["parent"], tree.parents)
@@ -118,7 +118,7 @@ def test_what_is_not_known():
 def test_frame_round_trip():
     for tree in trees():
         table, frame = tree.nodes(), tree.to_frame()
-        assert list(frame.columns) == [*COLUMNS, "merged"]
+        assert list(frame.columns) == ["id", "name", *COLUMNS[1:], "merged"]
         text = frame.to_csv(index=False)
         again = pd.read_csv(io.StringIO(text), keep_default_na=False)
         for name, column in table.items():

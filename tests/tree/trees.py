@@ -83,6 +83,7 @@ def full_tree(state=None):
         feature_scales=np.array([1.0, 2.0, 0.5]),
         merged=np.ones(tree.n_nodes, dtype=np.int64),
         heights=10.0 - tree.levels,
+        node_names=np.full(tree.n_nodes, ""),
     )
 
 

@@ -10,6 +10,8 @@ from bhmc.model.registry import TRANSITIONS
 
 # As the library has them; a test compares. To import them would take seconds.
 STARTS = ("prior", "single", "singletons", "kmeans", "ward")
+# What `--describe` means without a node; no name of a node has spaces at its ends.
+ALL_TOP_NODES = " all "
 FORMATS = ("csv", "tsv", "parquet", "npy", "npz", "mtx")
 
 

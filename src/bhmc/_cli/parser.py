@@ -4,6 +4,7 @@ import argparse
 import shutil
 
 from bhmc._cli.options import (
+    ALL_TOP_NODES,
     add_concentrations,
     add_fit,
     add_reading,
@@ -210,6 +211,14 @@ def _show(commands) -> None:
         default=0,
         metavar="N",
         help="for every node the N columns in which it differs most, in standard deviations",
+    )
+    parser.add_argument(
+        "--describe",
+        nargs="?",
+        const=ALL_TOP_NODES,
+        metavar="NODE",
+        help="say what sets a node (its number or name) apart, and its typical and borderline "
+        "members; without NODE, every child of the root (--min-size, --features and --names apply)",
     )
     parser.add_argument(
         "--names", type=whole(0), default=8, metavar="N", help="names in a leaf (default: 8)"

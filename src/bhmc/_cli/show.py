@@ -1,5 +1,6 @@
 """`bhmc show` and `bhmc diagnose`: a run in the terminal."""
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -7,9 +8,11 @@ import numpy as np
 from bhmc import BHMC
 from bhmc._cli.exit_codes import OK
 from bhmc._cli.folder import RunFolder
+from bhmc._cli.options import ALL_TOP_NODES
 from bhmc._cli.output import counted, fitted, print_json, say, terminal_width
 from bhmc._cli.results import tree_text
 from bhmc._validation.errors import RefusedError, refusals
+from bhmc.tree import NodeDescription
 from bhmc.tree.consensus import nearest_above, supported
 
 
@@ -39,6 +42,8 @@ def show(options) -> int:
     """Print the tree."""
     _, record, model = load_run(options.folder)
     tree = model.tree_
+    if options.describe is not None:
+        return _describe(model, options)
     if options.min_support is not None and tree.support is None:
         raise RefusedError("the support of nodes is not known in this run.")
     if options.json:
@@ -55,6 +60,36 @@ def show(options) -> int:
         )
     print(fitted(text, terminal_width(options.width)))
     return OK
+
+
+def _describe(model: BHMC, options) -> int:
+    """Print what is in a node, or in each child of the root."""
+    tree, wanted = model.tree_, options.describe
+    if wanted == ALL_TOP_NODES:
+        nodes = tree.children(0).tolist()
+        nodes = [node for node in nodes if tree.sizes[node] >= options.min_size]
+    else:
+        nodes = [int(wanted) if wanted.isascii() and wanted.isdigit() else wanted]
+    with refusals():
+        found = [
+            model.describe(node, n_features=options.features or 5, n_members=options.names)
+            for node in nodes
+        ]
+    if options.json:
+        print_json([_as_dict(one) for one in found])
+    else:
+        width = terminal_width(options.width)
+        print("\n\n".join(fitted(repr(one), width) for one in found))
+    return OK
+
+
+def _as_dict(description: NodeDescription) -> dict[str, Any]:
+    """A description in words of JSON."""
+    found = {field.name: getattr(description, field.name) for field in fields(description)}
+    return {
+        name: [one._asdict() for one in value] if isinstance(value, tuple) else value
+        for name, value in found.items()
+    }
 
 
 def node_list(tree, options) -> list[dict[str, Any]]:

@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc._estimator.chain_run import Task, common_draws, run_chains, transition_chain
 from bhmc._estimator.checkpoint import check_checkpoint
+from bhmc._estimator.description import Description
 from bhmc._estimator.prediction import Prediction
-from bhmc._estimator.profiles import profiles
+from bhmc._estimator.profiles import feature_blocks, profiles, word_features
 from bhmc._estimator.progress import CallbackSupport, Listener, with_callbacks
 from bhmc._validation.data import row_names
 from bhmc._validation.errors import naming_columns
@@ -35,6 +36,7 @@ from bhmc.model.registry import transition_named, unbound
 from bhmc.model.state import CONCENTRATIONS, State
 from bhmc.posterior.diagnostics import Diagnostics, diagnose, warn_if_not_converged
 from bhmc.posterior.draws import Draws
+from bhmc.posterior.outliers import SeatedDraw, outlier_scores
 from bhmc.posterior.recorder import (
     Recorder,
     WarmupTraces,
@@ -48,6 +50,7 @@ from bhmc.posterior.support import node_support, path_support, soft_support
 from bhmc.posterior.vi_search import nearest_partition
 from bhmc.rows.local import PRECISIONS, LocalRows
 from bhmc.tree import Tree
+from bhmc.tree.node_features import NodeFeatures, node_features
 
 ESTIMATES = ("vi", "map")
 
@@ -55,7 +58,7 @@ ESTIMATES = ("vi", "map")
 _MOST_CATEGORIES = 100
 
 
-class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
+class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator):
     """Bayesian hierarchical mixture clustering.
 
     Infers a tree of clusters without being told how many there are. Every node of the tree is a
@@ -149,6 +152,14 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         Node ids of each row's path in `tree_`, root first.
     component_labels_ : (n,) array
         Mixture component of each row in the point estimate.
+    outlier_scores_ : (n,) array
+        How unusual each row is, from 0 to 1: 1 minus the posterior predictive tail probability of
+        its density. The row is scored without itself: a score of 0.99 says that 99 % of new rows
+        would be more probable than this one, as the other rows see it. Scores are those of rows of
+        the fit; `score_samples` has the log density of any row. The estimator is
+        `bhmc.posterior.outlier_scores`.
+    node_features_ : NodeFeatures
+        What sets each node of `tree_` apart, for `describe`.
     draws_ : Draws
         Numbers of every draw, (chain, draw), and the partitions that were kept.
     diagnostics_ : Diagnostics
@@ -265,7 +276,8 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
             likelihood = resolve(self.likelihood, data, columns)
             family = likelihood.prepare(data)
         family.check_precision(self.precision)
-        *seeds, last_seed = seed_sequence(self.random_state).spawn(self.n_chains + 1)
+        seeds = seed_sequence(self.random_state).spawn(self.n_chains + 2)
+        *seeds, estimate_seed, outlier_seed = seeds
         task = self._task(family, transition, init)
         recorders = self._run_chains(task, seeds, data, listeners)
         kept = common_draws(recorders)
@@ -287,8 +299,17 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         if names is not None:
             self.item_names_ = names
         with one_blas_thread():
-            state = self._estimate(kept, family, transition, np.random.default_rng(last_seed))
+            state = self._estimate(kept, family, transition, np.random.default_rng(estimate_seed))
         self.tree_: Tree = self._tree(state, data, columns, names)
+        with one_blas_thread():
+            self.node_features_: NodeFeatures = node_features(
+                self.tree_,
+                partial(feature_blocks, data, columns),
+                word_features(likelihood, columns, data.shape[1]),
+            )
+            self.outlier_scores_: NDArray[np.float64] = self._outlier_scores(
+                kept, data, outlier_seed
+            )
         self.paths_ = self.tree_.paths
         self.component_labels_ = self.tree_.components
         self.labels_ = self.tree_.labels_at(self.tree_.n_levels)
@@ -417,6 +438,13 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
             feature_means=looks.means,
             feature_scales=looks.scales,
         )
+
+    def _outlier_scores(self, recorders: list[Recorder], X, seed) -> NDArray[np.float64]:
+        """How unusual each row is, by the draws that were kept whole."""
+        wholes, _ = kept_of([one.wholes for one in recorders])
+        pairs = zip(wholes, self.draws_.mixtures, strict=True)
+        draws = [SeatedDraw(whole.partition.component, mixture) for whole, mixture in pairs]
+        return outlier_scores(draws, self.likelihood_, X, np.random.default_rng(seed))
 
     def _check_parameters(self) -> Transition:
         """Refuse a bad parameter before any work is done."""

@@ -1,5 +1,6 @@
 """What components look like in the columns of the data: means, in blocks of rows."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bhmc._validation.frames import Columns
+from bhmc.likelihoods import Likelihood, word_columns
 from bhmc.likelihoods.blocks import slices
 
 # Entries of X that are looked at together.
@@ -52,6 +54,33 @@ def profiles(X, components: NDArray, n_components: int, columns: Columns) -> Pro
         means=means + centre,
         scales=np.sqrt(np.where(flat, 1.0, variances)),
     )
+
+
+def feature_blocks(X, columns: Columns) -> Iterator[NDArray[np.float64]]:
+    """The features of all rows, some columns of X at a time, in order."""
+    n, d = X.shape
+    X, categories = X.tocsc() if sparse.issparse(X) else X, columns.categories or {}
+    widths = _widths(columns, d)
+    first, most = 0, max(1, 8 * _BLOCK_ENTRIES // n)
+    while first < d:
+        last = first + 1
+        while last < d and sum(widths[first : last + 1]) <= most:
+            last += 1
+        own = {j - first: labels for j, labels in categories.items() if first <= j < last}
+        yield _features(X[:, first:last], Columns(categories=own))
+        first = last
+
+
+def word_features(likelihood: Likelihood, columns: Columns, n_features: int) -> NDArray[np.bool_]:
+    """Which features are counts of words: columns of a multinomial family."""
+    words = np.isin(np.arange(n_features), word_columns(likelihood, n_features))
+    return np.repeat(words, _widths(columns, n_features))
+
+
+def _widths(columns: Columns, n_columns: int) -> list[int]:
+    """How many features each column of X becomes."""
+    categories = columns.categories or {}
+    return [len(categories[j]) if j in categories else 1 for j in range(n_columns)]
 
 
 def _features(X, columns: Columns) -> NDArray[np.float64]:

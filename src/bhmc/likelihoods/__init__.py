@@ -21,7 +21,13 @@ if typing.TYPE_CHECKING:
         Located,
     )
     from bhmc.likelihoods._registry import by_name
-    from bhmc.likelihoods._resolve import allows_sparse, categorical_columns, kind_of, resolve
+    from bhmc.likelihoods._resolve import (
+        allows_sparse,
+        categorical_columns,
+        kind_of,
+        resolve,
+        word_columns,
+    )
     from bhmc.likelihoods._summary import ColumnSummary
     from bhmc.likelihoods.adaptive_gaussian import AdaptiveGaussian
     from bhmc.likelihoods.bernoulli import Bernoulli
@@ -51,6 +57,7 @@ _ROOMS = {
     "kind_of": "_resolve",
     "registered_classes": "_registry",
     "resolve": "_resolve",
+    "word_columns": "_resolve",
 }
 
 __all__ = sorted([*_ROOMS, *_registry.public_classes()])  # pyright: ignore

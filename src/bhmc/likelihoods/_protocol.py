@@ -34,6 +34,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from bhmc.likelihoods._summary import ColumnSummary
 from bhmc.likelihoods.blocks import Floats, slices
@@ -193,6 +194,27 @@ class BaseMeasure(ABC):
     def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
         """(K, p): theta_k ~ p(theta | its rows), from the sums (K, s) of t over them."""
 
+    def log_predictive(
+        self, rows: slice, component: NDArray, sums: Floats, without: bool
+    ) -> Floats | None:
+        """(rows,): log p(x_n | other rows of its component) - h(x_n); None: no quick closed form.
+
+        Outlier scores draw theta from its posterior where there is none. A family with very many
+        parameters had better have one.
+
+        Parameters
+        ----------
+        rows : slice
+            Which rows.
+        component : (rows,) array
+            Their components.
+        sums : (K, s) array
+            Sums of t over the rows of each component.
+        without : bool
+            Whether t(x_n) is in the sums of its component, and has to leave them.
+        """
+        return None
+
 
 class ConjugateFamily(Family, BaseMeasure):
     """F and an H for which f* and draws of theta given rows are exact: a conjugate pair."""
@@ -277,6 +299,15 @@ class Likelihood(ABC):
 
         Other rows are then read as these are.
         """
+        return self
+
+    def extents(self, X) -> Floats:
+        """(n,): how much of each row of X there is, for densities depend on it: known entries."""
+        n, d = X.shape
+        return np.full(n, float(d)) if sparse.issparse(X) else (~np.isnan(X)).sum(axis=1) * 1.0
+
+    def with_extents(self, X) -> "Likelihood":
+        """A copy whose simulated rows have the totals of the rows of X, where rows have totals."""
         return self
 
     def describe(self) -> str:

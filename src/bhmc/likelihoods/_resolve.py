@@ -7,6 +7,7 @@ from bhmc.likelihoods._auto import choose, choose_by_column
 from bhmc.likelihoods._protocol import Likelihood
 from bhmc.likelihoods._registry import AUTO, by_name, class_of, names
 from bhmc.likelihoods.categorical import Categorical
+from bhmc.likelihoods.multinomial import Multinomial
 from bhmc.likelihoods.product import Product
 
 
@@ -87,6 +88,22 @@ def categorical_columns(
         return own or None
     takes_all = likelihood in (AUTO, "categorical") or isinstance(likelihood, Categorical)
     return range(n_features) if takes_all else None
+
+
+def word_columns(likelihood: Likelihood, n_features: int) -> list[int]:
+    """The columns of a multinomial family: counts that share a row's total, such as words.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+        The family of all columns.
+    n_features : int
+        Number of columns.
+    """
+    if isinstance(likelihood, Product):
+        pairs = zip(likelihood.families, likelihood.columns(n_features), strict=True)
+        return sorted(j for family, own in pairs if isinstance(family, Multinomial) for j in own)
+    return list(range(n_features)) if isinstance(likelihood, Multinomial) else []
 
 
 def _checked(likelihood) -> Likelihood:

@@ -1,7 +1,7 @@
 """x ~ Multinomial(N, p) with N the row's own total, and p ~ Dir(concentration)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,14 @@ class Multinomial(Likelihood):
         totals = np.asarray(X.sum(axis=1)).ravel()
         middle = np.median(totals[np.isfinite(totals)]) if len(totals) else 1.0
         return cls(n_trials=int(np.clip(middle, 0, LARGEST_COUNT)))
+
+    def extents(self, X) -> Floats:
+        """(n,): totals of rows."""
+        return np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
+
+    def with_extents(self, X) -> "Multinomial":
+        """A copy whose simulated rows have the totals of the rows of X."""
+        return replace(self, n_trials=self.extents(X).astype(np.int64))
 
     def prepare(self, X, summary: ColumnSummary | None = None) -> "MultinomialFamily":
         """The family bound to X."""
@@ -158,6 +166,20 @@ class MultinomialFamily(ConjugateFamily):
         """log p_k, p_k ~ Dir(concentration + sum x)."""
         d = np.array([self.n_parameters])
         return draw_log_dirichlet(self._prior + sums[:, :-1], np.zeros(1, dtype=np.int64), d, rng)
+
+    def log_predictive(
+        self, rows: slice, component: NDArray, sums: Floats, without: bool
+    ) -> Floats:
+        """log p(x | S) - h(x): as `log_new`, with a + S in place of a, S the other rows' counts."""
+        x = sparse.csr_array(self.statistics(rows)[:, :-1])
+        totals, n = self._totals[rows], x.shape[0]
+        owners = _by_entry(np.arange(n), x)
+        shapes = self._prior[x.indices] + sums[component[owners], x.indices]
+        whole = (self._prior.sum() + sums[:, :-1].sum(axis=1))[component]
+        if without:
+            shapes, whole = shapes - x.data, whole - totals
+        each = np.bincount(owners, log_rising(shapes, x.data), minlength=n)
+        return each - log_rising(whole, totals)
 
     def fill(self, rows: slice, statistics: Any, natural: NDArray, out: NDArray) -> None:
         """out[n, k] = x_n . theta_k, without a dense copy of sparse rows."""

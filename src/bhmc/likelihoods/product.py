@@ -89,6 +89,16 @@ class Product(Likelihood):
         pairs = zip(self.parts, self.columns(X.shape[1]), strict=True)
         return self._with(part(family, own) for (family, _), own in pairs)
 
+    def extents(self, X: Floats) -> Floats:
+        """(n,): the sum over parts of how much of each row there is."""
+        pairs = zip(self.families, self.columns(X.shape[1]), strict=True)
+        return sum((family.extents(X[:, own]) for family, own in pairs), start=np.zeros(len(X)))
+
+    def with_extents(self, X: Floats) -> Self:
+        """A copy whose parts simulate rows with the totals of the rows of X."""
+        pairs = zip(self.families, self.columns(X.shape[1]), strict=True)
+        return self._with([family.with_extents(X[:, own]) for family, own in pairs])
+
     def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "ProductFamily":
         """The family bound to X."""
         self._check_scales_known(X, summary)

@@ -4,6 +4,7 @@
 `ari` and `ami`, which are 0 for random clusters, and beside a control (docs/metrics.md).
 """
 
+from bhmc.metrics._compare_trees import NodeMatch, TreeComparison, compare_trees
 from bhmc.metrics._cuts import cut_by_depth, cut_matched
 from bhmc.metrics._flat import ami, ari, f_measure, nmi, purity
 from bhmc.metrics._levels import LevelRow, level_table, true_levels
@@ -11,8 +12,11 @@ from bhmc.metrics._trees import dendrogram_purity, f_measure_tree
 
 __all__ = [
     "LevelRow",
+    "NodeMatch",
+    "TreeComparison",
     "ami",
     "ari",
+    "compare_trees",
     "cut_by_depth",
     "cut_matched",
     "dendrogram_purity",

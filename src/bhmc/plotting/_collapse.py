@@ -23,6 +23,7 @@ from bhmc.tree.consensus import (
     supported,
     without_repeats,
 )
+from bhmc.tree.node_names import name_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,8 @@ class Marks:
     """(n,) rows in the order of the tree: mark by mark, in each by colour, then by number."""
     has_mixtures: bool
     """Whether components mean something; not so in a dendrogram."""
+    names: list[str]
+    """(m,) what a person calls the node; empty for a rest and a node without a name."""
 
     @property
     def is_rest(self) -> NDArray[np.bool_]:
@@ -154,6 +157,7 @@ def collapse(
         mark_of=mark_of,
         row_order=order,
         has_mixtures=tree.has_mixtures,
+        names=[name_of(tree, node) for node in nodes.tolist()] + [""] * len(above),
     )
 
 

@@ -14,7 +14,7 @@ from bhmc._validation.parameters import check_choice
 from bhmc.plotting._canvas import axes_for, size_in_points
 from bhmc.plotting._collapse import Marks, collapse
 from bhmc.plotting._colors import REST, component_colors, ink_on, rgba, support_colors, tint
-from bhmc.plotting._labels import components_text, rest_text, root_text, support_text
+from bhmc.plotting._labels import components_text, joined, rest_text, root_text, support_text
 from bhmc.plotting._legend import add_legend
 from bhmc.plotting._text import FONT_SIZE, LINE_HEIGHT, PLAIN, count, item_names, width_of
 from bhmc.tree import Tree
@@ -248,12 +248,14 @@ def _texts(marks: Marks, one: int) -> list[list[str]]:
     if marks.is_rest[one]:
         return [[rest_text(marks, one)], rest_text(marks, one).split(", "), [size]]
     rows = count(int(marks.size[one]), "row")
-    head = root_text(marks, True) if one == 0 else f"{rows} · {support}" if support else rows
+    name = marks.names[one]
+    head = root_text(marks, True) if one == 0 else joined(name, rows, support)
     said = [components_text(marks, one)] if marks.has_mixtures else []
     below = [f"{count(int(marks.hidden[one]), 'node')} below"] if marks.hidden[one] else []
-    short = f"{size} · {support}" if support and one else size
+    short = joined(size, support if one else "")
     most = [head, " · ".join(said + below)] if said + below else [head]
-    return [most, [head, *said], [head], [short], [size]]
+    named = [[name, short], [name, size], [name]] if name else []
+    return [most, [head, *said], [head], *named, [short], [size]]
 
 
 def _draw_names(ax: Axes, boxes: IcicleBoxes, names: list[str] | None) -> None:

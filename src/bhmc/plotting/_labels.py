@@ -18,13 +18,13 @@ def node_labels(marks: Marks, numbers: bool) -> dict[int, str]:
     below = np.arange(1, len(marks.node))
     same = marks.size[below] == marks.size[marks.parent[below]]
     only[marks.parent[below[same]]] = below[same]
-    labels = {}
+    labels, names = {}, chain_names(marks)
     for one in np.flatnonzero(~marks.is_last).tolist():
         said = support_text(marks, one) if numbers else ""
         if one == 0:
             labels[one] = root_text(marks, numbers).replace(" · ", "\n")  # there is little room
         elif only[one] < 0:
-            labels[one] = f"{marks.size[one]:,} · {said}" if said else f"{marks.size[one]:,}"
+            labels[one] = joined(names[one], f"{marks.size[one]:,}", said)
         else:
             child = int(only[one])
             repeated = marks.is_rest[child] or said == support_text(marks, child)
@@ -32,11 +32,27 @@ def node_labels(marks: Marks, numbers: bool) -> dict[int, str]:
     return labels
 
 
+def chain_names(marks: Marks) -> list[str]:
+    """(m,) the names of a node and of the nodes of the same rows above it."""
+    names = list(marks.names)
+    for one in range(1, len(names)):  # marks come after those above them
+        above = int(marks.parent[one])
+        if above and marks.size[one] == marks.size[above] and not marks.is_rest[one]:
+            parts = dict.fromkeys([names[above], names[one]])
+            names[one] = " > ".join(part for part in parts if part)
+    return names
+
+
+def joined(*parts: str) -> str:
+    """The parts that are not empty, in one line."""
+    return " · ".join(part for part in parts if part)
+
+
 def root_text(marks: Marks, numbers: bool) -> str:
     """Rows and support of the root, in words that tell how to read the numbers of all others."""
     said = support_text(marks, 0) if numbers else ""
     rows = count(int(marks.size[0]), "row")
-    return f"{rows} · support {said}" if said else rows
+    return joined(marks.names[0], rows, f"support {said}" if said else "")
 
 
 def support_text(marks: Marks, one: int) -> str:
@@ -68,21 +84,23 @@ def last_labels(
 ) -> dict[int, str]:
     """Labels of the marks with nothing below, each at most as wide as its `room` in points."""
     members = members_of(marks) if names is not None else {}
-    labels = {}
+    labels, called = {}, chain_names(marks)
     for one in np.flatnonzero(marks.is_last).tolist():
         if marks.is_rest[one]:
             parts = [rest_text(marks, one)]
         else:
             said = components_text(marks, one)
-            parts = [f"{marks.size[one]:,}" + (f" ({said})" if said else "")]
+            parts = [called[one]] if called[one] else []
+            parts.append(f"{marks.size[one]:,}" + (f" ({said})" if said else ""))
             if numbers and support_text(marks, one):
                 parts.append(support_text(marks, one))
             if marks.hidden[one]:
                 parts.append(f"{count(int(marks.hidden[one]), 'node')} below")
         text = " · ".join(parts)
-        if width_of(text) > room[one]:  # the number alone says most
-            text = parts[0] if marks.is_rest[one] else f"{marks.size[one]:,}"
-            text = text if width_of(text) <= room[one] else ""
+        if width_of(text) > room[one]:  # the name or the number alone says most
+            fewer = (parts[0], f"{marks.size[one]:,}")
+            fewer = fewer[:1] if marks.is_rest[one] else fewer if called[one] else fewer[1:]
+            text = next((short for short in fewer if width_of(short) <= room[one]), "")
         elif names is not None:
             listed = [names[row] for row in members[one]]
             more = listing(listed, room[one] - width_of(text + " · "))

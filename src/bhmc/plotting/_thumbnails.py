@@ -11,7 +11,7 @@ from bhmc._extras import import_matplotlib
 from bhmc._validation.parameters import check_whole
 from bhmc.plotting._canvas import axes_for
 from bhmc.plotting._colors import INK, LINE, REST
-from bhmc.plotting._labels import rest_text
+from bhmc.plotting._labels import joined, rest_text
 from bhmc.plotting._text import FONT_SIZE, PLAIN, count
 from bhmc.plotting._tree_layout import TreeLayout, tree_layout
 from bhmc.tree import Tree
@@ -178,17 +178,17 @@ def _draw_marks(
         elif n_below[one] > 1 or one == 0:
             square = strip(pictures, rows, 2)
             _draw_image(ax, square, place, (0.0, 0.0), 1.3 * _THUMB, (0.5, 0.5), frame=True)
+            said = joined(marks.names[one], f"{marks.size[one]:,}")
             ax.annotate(
-                f"{marks.size[one]:,}", place, (0, 0.65 * _THUMB + 3), textcoords="offset points",
+                said, place, (0, 0.65 * _THUMB + 3), textcoords="offset points",
                 ha="center", va="bottom", fontsize=FONT_SIZE, color=INK, gid=f"mark {one}", **PLAIN,
             )  # fmt: skip
 
 
 def _draw_words(ax: Axes, marks: Any, one: int, place: tuple[float, float]) -> None:
     rest = bool(marks.is_rest[one])
-    text = (
-        rest_text(marks, one).replace(", ", ",\n") if rest else count(int(marks.size[one]), "row")
-    )
+    words = (marks.names[one], count(int(marks.size[one]), "row"))
+    text = rest_text(marks, one).replace(", ", ",\n") if rest else "\n".join(filter(None, words))
     ax.annotate(
         text, place, (5, 0), textcoords="offset points", ha="left", va="center",
         fontsize=FONT_SIZE, color=INK, fontstyle="italic" if rest else "normal", gid=f"mark {one}",

@@ -6,6 +6,8 @@ if TYPE_CHECKING:
     from bhmc.posterior.arviz import to_arviz
     from bhmc.posterior.diagnostics import Diagnostics, diagnose
     from bhmc.posterior.draws import Draws, Mixture, Partition, concat
+    from bhmc.posterior.membership import node_membership
+    from bhmc.posterior.outliers import SeatedDraw, outlier_scores
     from bhmc.posterior.recorder import Recorder, WarmupTraces
     from bhmc.posterior.rhat_ess import ess_bulk, ess_tail, mcse_mean, rhat
     from bhmc.posterior.summary import coclustering, coclustering_blocks, expected_vi, nearest_draw
@@ -18,6 +20,7 @@ __all__ = [
     "Mixture",
     "Partition",
     "Recorder",
+    "SeatedDraw",
     "WarmupTraces",
     "coclustering",
     "coclustering_blocks",
@@ -29,7 +32,9 @@ __all__ = [
     "mcse_mean",
     "nearest_draw",
     "nearest_partition",
+    "node_membership",
     "node_support",
+    "outlier_scores",
     "path_support",
     "rhat",
     "soft_support",
@@ -41,6 +46,8 @@ _FILES = {
     "arviz": ("to_arviz",),
     "diagnostics": ("Diagnostics", "diagnose"),
     "draws": ("Draws", "Mixture", "Partition", "concat"),
+    "membership": ("node_membership",),
+    "outliers": ("SeatedDraw", "outlier_scores"),
     "recorder": ("Recorder", "WarmupTraces"),
     "rhat_ess": ("ess_bulk", "ess_tail", "mcse_mean", "rhat"),
     "summary": ("coclustering", "coclustering_blocks", "expected_vi", "nearest_draw"),

@@ -1,5 +1,6 @@
 """`Tree`: the point estimate as arrays, and its views."""
 
+from bhmc.tree.describe import FeatureEffect, Member, NodeDescription
 from bhmc.tree.tree import Tree
 
-__all__ = ["Tree"]
+__all__ = ["FeatureEffect", "Member", "NodeDescription", "Tree"]

@@ -95,7 +95,11 @@ def pruned_fields(tree: Tree, min_size: int) -> dict[str, Any]:
         "paths": new_id[paths],
         "merged": _sums(group, merged, n_groups)[order],
     }
-    same = tree.sizes == sizes[group]
+    same = tree.sizes == sizes[group]  # nodes that keep their data
+    if tree.node_names is not None:
+        names = np.full(n_groups, "", dtype=tree.node_names.dtype)
+        names[group[same]] = tree.node_names[same]
+        changed["node_names"] = names[order]
     for name in ("support", "exact_support"):
         if (support := getattr(tree, name)) is not None:
             kept = np.full(n_groups, np.nan)

@@ -24,11 +24,12 @@ def graph(tree: Tree, *, items: bool, n_features: int) -> Any:
     made = networkx.DiGraph()
     for node in range(tree.n_nodes):
         about = {name: column[node] for name, column in table.items()}
-        for name in ("support", "exact_support"):
-            if np.isnan(about[name]):
-                del about[name]
-        if not about["features"]:
-            del about["features"]
+        for number in ("support", "exact_support"):
+            if np.isnan(about[number]):
+                del about[number]
+        for text in ("name", "features"):
+            if not about.get(text, "said"):
+                del about[text]
         made.add_node(node, kind="node", **about)
     parents = tree.parents.tolist()
     made.add_edges_from((parents[node], node) for node in range(1, tree.n_nodes))

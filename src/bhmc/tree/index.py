@@ -104,6 +104,22 @@ def order_nodes(
     return np.concatenate(order)
 
 
+def uppermost(parents: NDArray, sizes: NDArray) -> NDArray[np.int64]:
+    """(n_nodes,) the uppermost node of the same rows: an only child has the rows of its parent.
+
+    Parameters
+    ----------
+    parents : (n_nodes,) array
+        Id of each node's parent, which comes before the node.
+    sizes : (n_nodes,) array
+        Rows under each node.
+    """
+    top = np.arange(len(parents))
+    for node in np.flatnonzero(sizes[1:] == sizes[parents[1:]]) + 1:
+        top[node] = top[parents[node]]
+    return top
+
+
 def inverse(order: NDArray[np.int64]) -> NDArray[np.int32]:
     """The place of each number in `order`."""
     places = np.empty(len(order), dtype=np.int32)  # a label for each of many rows: half the memory

@@ -22,7 +22,7 @@ _DTYPES = {
     "paths": np.int32,
     "components": np.int32,
 }
-_TEXTS = ("names", "feature_names")
+_TEXTS = ("names", "feature_names", "node_names")
 # Numbers that JSON does not have, as texts.
 _WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
 
@@ -118,7 +118,8 @@ def _check_agreement(found: dict[str, Any]) -> None:
     parents, paths = found["parents"], found["paths"]
     n_nodes = len(parents)
     lengths = [
-        (n_nodes, ("levels", "sizes", "weights", "support", "exact_support", "merged", "heights")),
+        (n_nodes, ("levels", "sizes", "weights", "merged", "heights")),
+        (n_nodes, ("support", "exact_support", "node_names")),
         (len(paths), ("components", "names")),
         (len(found["theta"]), ("component_means",)),
     ]

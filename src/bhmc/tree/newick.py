@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.tree.checks import known_support
+from bhmc.tree.node_names import name_of
 
 if TYPE_CHECKING:
     from bhmc.tree import Tree
@@ -49,7 +50,7 @@ def newick(tree: Tree, names: Sequence | None, *, lengths: bool, labels: str, it
                 inside = ",".join(one + length.between(node, -1) for one in listed)
                 pieces.append(f"({inside}){node_labels[node]}" + length.between(above, node))
         else:
-            pieces.append(f"n{node}" + length.between(above, node))
+            pieces.append(_own_label(tree, node) + length.between(above, node))
         pieces.append(",")
     pieces[-1] = ";"
     return "".join(pieces)
@@ -85,10 +86,15 @@ def _last_of_chain(tree: Tree, node: int) -> int:
 
 def _node_labels(tree: Tree, labels: str) -> list[str]:
     if labels == "id":
-        return [f"n{node}" for node in range(tree.n_nodes)]
+        return [_own_label(tree, node) for node in range(tree.n_nodes)]
     if labels == "support":
         return _support_labels(known_support(tree, 'labels="support"'))
     return [""] * tree.n_nodes
+
+
+def _own_label(tree: Tree, node: int) -> str:
+    """The node's name, or n and its number."""
+    return _quoted(name_of(tree, node) or f"n{node}")
 
 
 def _support_labels(support: NDArray[np.float64]) -> list[str]:

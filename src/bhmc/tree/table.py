@@ -32,6 +32,7 @@ def node_table(tree: Tree, n_features: int) -> dict[str, NDArray]:
         texts[:] = feature_texts(tree, n_features)
     table = {
         "id": np.arange(tree.n_nodes),
+        **({} if tree.node_names is None else {"name": tree.node_names.astype(object)}),
         "parent": tree.parents.copy(),
         "level": tree.levels.copy(),
         "size": tree.sizes.copy(),

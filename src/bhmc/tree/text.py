@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bhmc._validation.parameters import check_whole
 from bhmc.tree.consensus import left_out, nearest_above, supported
+from bhmc.tree.node_names import chain_name
 from bhmc.tree.table import feature_texts
 
 if TYPE_CHECKING:
@@ -136,9 +137,10 @@ def _describe(
     tree: Tree, chain: list[int], below: Below, features: list[str] | None, style: Style
 ) -> str:
     """One node, or a chain of single children, in words."""
-    node = chain[0]
+    node, name = chain[0], chain_name(tree, chain)
     title = " > ".join("root" if one == 0 else str(one) for one in chain)
-    parts = [title if chain == [0] else f"[{title}]", _size(tree, node), _components(tree, node)]
+    title = title if chain == [0] and not name else f"[{title}]"
+    parts = [name, title, _size(tree, node), _components(tree, node)]
     if features is not None and features[node]:
         parts.append(f"{{{features[node]}}}")
     if not below.shown:

@@ -4,7 +4,7 @@ The work behind a view is in the file of its name beside this one.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
@@ -30,6 +30,7 @@ from bhmc.tree.index import (
 from bhmc.tree.json import fields_from_json, to_json
 from bhmc.tree.linkage import linkage
 from bhmc.tree.newick import newick
+from bhmc.tree.node_names import renamed
 from bhmc.tree.table import named_features, node_table
 from bhmc.tree.text import tree_text
 
@@ -80,6 +81,9 @@ class Tree:
     heights: NDArray[np.float64] | None = None
     """(n_nodes,) how far apart data of the node are, never more than in its parent: the height of a
     merge, the time back to a branching. None: only levels are known."""
+    node_names: NDArray | None = None
+    """(n_nodes,) what a person calls each node, "" for a node without a name; None: no node has
+    one. See `rename`."""
 
     def __post_init__(self):
         for one in fields(self):
@@ -230,6 +234,23 @@ class Tree:
         """
         return named_features(self, check_node(self, node), check_whole(n, "n", 1))
 
+    def rename(self, names: Mapping[int | str, str | None]) -> "Tree":
+        """A tree in which some nodes have other names; this tree stays as it is.
+
+        Names appear in text, pictures, tables, exports and files.
+
+        Parameters
+        ----------
+        names : dict from nodes to names
+            A node is given by its id or by its present name. A name is one line of text; None or ""
+            takes the name away. Other nodes keep theirs.
+
+        Returns
+        -------
+        Tree
+        """
+        return replace(self, node_names=renamed(self, names))
+
     # ---- Tables ----
 
     def nodes(self, n_features: int = 3) -> dict[str, NDArray]:
@@ -243,10 +264,11 @@ class Tree:
         Returns
         -------
         dict of arrays of length n_nodes
-            `id`, `parent` (-1 for the root), `level`, `size`, `support` and `exact_support` (NaN
-            where not known), `n_components` (of its members), `main_component` (that of most
-            members), `main_share` (its share of them), `features` (such as "feathers +2.1, eggs
-            +1.0"; empty where the tree does not carry means), for a smaller tree `merged`, and
+            `id`, `name` (where some node has one), `parent` (-1 for the root), `level`, `size`,
+            `support` and `exact_support` (NaN where not known), `n_components` (of its members),
+            `main_component` (that of most members), `main_share` (its share of them), `features`
+            (such as "feathers +2.1, eggs +1.0"; empty where the tree does not carry means), for a
+            smaller tree `merged`, and
             `height` where heights are known.
         """
         return node_table(self, check_whole(n_features, "n_features", 0))
@@ -294,8 +316,8 @@ class Tree:
         All children of a node that hold fewer than `min_size` data become one child, the rest, and
         what was below them one chain down to the leaves. (A small child without small siblings
         keeps its data, and becomes a chain.) So every datum keeps a path of `n_levels` steps, and
-        nodes of at least `min_size` data keep theirs. A rest may hold fewer. Nodes are numbered
-        anew, in order of size.
+        nodes of at least `min_size` data keep theirs, with their names. A rest may hold fewer.
+        Nodes are numbered anew, in order of size.
 
         A rest has the mean of its nodes' weights, by their sizes; its support is not known (NaN).
         `merged` of the new tree counts the nodes of this tree in each node.
@@ -338,9 +360,10 @@ class Tree:
         """The tree as lines of text, a node a line.
 
         `[5 > 14] 58, 82 % (c0: 43, c4: 15)` is node 5 with its only child 14: 58 data, 43 of them
-        in component 0 and 15 in component 4; its support is 82 % (said where it is known). Node
-        numbers are those of `paths`; lines with more than five components end in `...`. Children
-        that are not shown are counted, as in `… 12 smaller nodes, 40 data`.
+        in component 0 and 15 in component 4; its support is 82 % (said where it is known). A node
+        with a name begins with it: `birds [8] 20`. Node numbers are those of `paths`; lines with
+        more than five components end in `...`. Children that are not shown are counted, as in
+        `… 12 smaller nodes, 40 data`.
 
         Parameters
         ----------
@@ -388,10 +411,10 @@ class Tree:
             Whether to write the length of a branch: 1 from one level to the next, or the
             difference of heights where they are known (only children are then left out).
         labels : {"id", "support", "none"}, default="id"
-            What nodes are called: `n5` for node 5 (a bare number would be read as a support), or
-            their support from 0 to 1.
+            What nodes are called: their names, and `n5` for node 5 without a name (a bare number
+            would be read as a support); or their support from 0 to 1.
         items : bool, default=True
-            Whether the data are tips below their leaves; otherwise the leaves `n5` are the tips.
+            Whether the data are tips below their leaves; otherwise the leaves are the tips.
         """
         labels = check_choice(labels, "labels", ("id", "support", "none"))
         names = names_or_own(self, names)
@@ -411,8 +434,8 @@ class Tree:
     def to_networkx(self, *, items: bool = False, n_features: int = 3) -> Any:
         """A `networkx.DiGraph` with an edge from every parent to its child.
 
-        Nodes are the ids, with the columns of `nodes` as attributes; support and features are left
-        out where they are not known. The attribute `kind` is "node" or "item".
+        Nodes are the ids, with the columns of `nodes` as attributes; names, support and features
+        are left out where they are not known. The attribute `kind` is "node" or "item".
 
         Parameters
         ----------

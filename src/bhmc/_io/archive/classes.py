@@ -14,9 +14,10 @@ from bhmc.model.state import Hyper, Info, State
 from bhmc.posterior.draws import Draws, Mixture, Partition
 from bhmc.posterior.recorder import WarmupTraces
 from bhmc.tree import Tree
+from bhmc.tree.node_features import NodeFeatures
 
 _PRIORS = (priors.Gamma, priors.Uniform, priors.Beta, priors.InverseGamma)
-_OTHERS = (Tree, Draws, Partition, Mixture, State, Hyper, Info, WarmupTraces)
+_OTHERS = (Tree, NodeFeatures, Draws, Partition, Mixture, State, Hyper, Info, WarmupTraces)
 
 # A name stays as it is for ever: files hold it. A class may move to another room.
 CLASSES: dict[str, type] = {

@@ -11,6 +11,7 @@ from bhmc.model.checks import check_state
 from bhmc.model.state import State
 from bhmc.posterior.draws import Draws, Mixture, Partition
 from bhmc.tree import Tree
+from bhmc.tree.node_features import KINDS, NodeFeatures
 
 _KINDS = {"whole": "iu", "real": "f", "truth": "b", "text": "UO"}
 
@@ -29,10 +30,17 @@ _SHAPES: dict[type, dict[str, str]] = {
         "exact_support": "real nodes",
         "heights": "real nodes",
         "names": "text rows",
+        "node_names": "text nodes",
         "feature_names": "text columns",
         "component_means": "real components columns",
         "feature_means": "real columns",
         "feature_scales": "real columns",
+    },
+    NodeFeatures: {
+        "group_of": "whole nodes",
+        **{name: "real 2 groups kept" for name in ("statistic", "effect", "inside", "outside")},
+        "columns": "whole 2 groups kept",
+        "kinds": "whole features",
     },
     Draws: {
         "log_joint": "real chains draws",
@@ -69,6 +77,10 @@ def check_fit(cls: type, fields: dict[str, Any]) -> None:
         _check_parents(fields["parents"], "a Tree")
         _check_below(fields["paths"], lengths["nodes"], "paths of a Tree")
         _check_below(fields["components"], lengths["components"], "components of a Tree")
+    if cls is NodeFeatures:
+        _check_below(fields["group_of"], lengths["groups"], "group_of of a NodeFeatures")
+        _check_below(fields["columns"] + 1, lengths["features"] + 1, "columns of a NodeFeatures")
+        _check_below(fields["kinds"], len(KINDS), "kinds of a NodeFeatures")
     if cls is Partition:
         _check_parents(fields["parents"], "a Partition")
         _check_below(fields["leaf"], lengths["nodes"], "leaf of a Partition")

@@ -1,0 +1,85 @@
+"""`Description`: what a fitted `BHMC` says of the nodes of its tree. Wiring, no mathematics."""
+
+from collections.abc import Mapping
+from typing import Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from bhmc._validation.parameters import check_whole
+from bhmc.posterior.draws import Draws
+from bhmc.posterior.membership import node_membership
+from bhmc.tree import NodeDescription, Tree
+from bhmc.tree.describe import describe_node
+from bhmc.tree.node_features import NodeFeatures
+from bhmc.tree.node_names import node_id
+
+
+class Description:
+    """The methods of `BHMC` that describe and name nodes."""
+
+    # Set by `fit`.
+    tree_: Tree
+    draws_: Draws
+    node_features_: NodeFeatures
+
+    def describe(
+        self, node: int | str, *, n_features: int = 5, n_members: int = 5
+    ) -> NodeDescription:
+        """What is in a node: the features that set its rows apart, typical and borderline members.
+
+        The rows of the node are compared with those of its siblings and with all other rows. A
+        feature is a column, a category of a column of text, or a word. Features are ranked by the
+        signed root of the log likelihood ratio of "the two groups differ" to "they do not", which
+        is large where a difference is both large and borne out by many rows. An only child has the
+        same rows as its parent, and so its parent's siblings.
+
+        A member is typical if most draws have it in a node of these rows, and borderline if they do
+        so clearly less than for other members: see `bhmc.posterior.node_membership`.
+
+        Parameters
+        ----------
+        node : int or str
+            Id of a node of `tree_`, or the name that it was given.
+        n_features : int, default=5
+            Most features of each comparison; `fit` keeps up to 20.
+        n_members : int, default=5
+            Most typical members, and most borderline ones.
+
+        Returns
+        -------
+        NodeDescription
+            Prints as text; `to_frame()` has the features as a pandas frame.
+        """
+        check_is_fitted(self)
+        tree, node = self.tree_, node_id(self.tree_, node)
+        n_features = check_whole(n_features, "n_features", 0)
+        n_members = check_whole(n_members, "n_members", 0)
+        if not hasattr(self, "node_features_"):
+            raise ValueError(
+                "nodes cannot be described: the file of this model was written by a bhmc that did "
+                "not keep what sets nodes apart. Fit again."
+            )
+        draws = self.draws_.partitions
+        membership = (
+            node_membership(tree.members(node), draws)
+            if draws
+            else np.full(len(tree.paths), np.nan)
+        )
+        return describe_node(tree, node, self.node_features_, membership, n_features, n_members)
+
+    def rename(self, names: Mapping[int | str, str | None]) -> Self:
+        """Put names on nodes of `tree_`; they appear in text, pictures, exports and saved files.
+
+        Parameters
+        ----------
+        names : dict from nodes to names
+            As in `Tree.rename`.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        self.tree_ = self.tree_.rename(names)
+        return self

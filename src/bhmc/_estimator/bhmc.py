@@ -375,6 +375,7 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
 
     def _task(self, family: ConjugateFamily, transition: Transition, init) -> Task:
         """What the chains are to do."""
+        n_draws = AUTO_DRAWS if isinstance(self.n_draws, str) else self.n_draws
         return Task(
             make_chain=partial(
                 transition_chain,
@@ -386,10 +387,10 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
                 precision=self.precision,
             ),
             n_warmup=self.n_warmup,
-            n_draws=AUTO_DRAWS if self.n_draws == AUTO else self.n_draws,
+            n_draws=n_draws,
             thin=self.thin,
             as_paper=self.hyper == "paper",
-            plan=self._plan(family.n_rows, AUTO_DRAWS if self.n_draws == AUTO else self.n_draws),
+            plan=self._plan(family.n_rows, n_draws),
         )
 
     def _plan(self, n_rows: int, n_draws: int) -> Plan:

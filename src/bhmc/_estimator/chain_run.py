@@ -274,9 +274,7 @@ class _Run:
 
     def _now(self) -> Checkpoint:
         task, captured = self._task, self._chain.capture()
-        return Checkpoint(
-            captured, self._rng, self._recorder, self._made, task.n_warmup, task.thin
-        )
+        return Checkpoint(captured, self._rng, self._recorder, self._made, task.n_warmup, task.thin)
 
 
 def common_draws(recorders: list[Recorder]) -> list[Recorder]:

@@ -118,9 +118,7 @@ def run_rounds(
         return _Rounds(crew, aim, start, task, befores).run()
 
 
-def _found_again(
-    task: Task, befores: list[Checkpoint], aim: Aim
-) -> tuple[Task, list[Checkpoint]]:
+def _found_again(task: Task, befores: list[Checkpoint], aim: Aim) -> tuple[Task, list[Checkpoint]]:
     """The round in which the chains are, and the chains with the recorders of that round."""
     latest = max(befores, key=lambda one: one.n_warmup or 0)
     if latest.n_warmup is not None and latest.thin is not None:
@@ -164,9 +162,7 @@ class _Rounds:
             if now.by:
                 return now
             self._whole, self._task = now, next_round(self._task)
-            self._befores = [
-                one._replace(recorder=Recorder(self._task.plan)) for one in now.chains
-            ]
+            self._befores = [one._replace(recorder=Recorder(self._task.plan)) for one in now.chains]
 
     def _share(self) -> float:
         """Seconds that each chain has: chains that wait for others have as much time as those."""

@@ -77,25 +77,24 @@ def longer(
     seconds_per_sweep : float, default=0.0
         The measured speed of all chains together; 0 if it is not known.
     """
-    made, n_draws, times = n_warmup + diagnostics.n_draws * thin, diagnostics.n_draws, 1
-    if n_draws < _FEW_DRAWS:
-        n_draws = _ENOUGH_DRAWS
-    else:
-        times = _times(diagnostics)
-    window = n_draws * thin * times
+    few = diagnostics.n_draws < _FEW_DRAWS
+    n_draws = _ENOUGH_DRAWS if few else diagnostics.n_draws
+    made = n_warmup + diagnostics.n_draws * thin
+    thin *= _times(diagnostics, n_draws)
+    window = n_draws * thin
     warmup = -(-max(made, window) // 100) * 100
     seconds = seconds_per_sweep * (warmup + window)
-    named = None if n_draws == diagnostics.n_draws else n_draws
-    return Longer(warmup, thin * times, named, seconds)
+    return Longer(warmup, thin, n_draws if few else None, seconds)
 
 
-def _times(diagnostics: Diagnostics) -> int:
-    """A power of two: how many times more sweeps are needed."""
+def _times(diagnostics: Diagnostics, n_draws: int) -> int:
+    """A power of two: how many times more sweeps are needed from one of `n_draws` to the next."""
     table = diagnostics.table
     ess = np.minimum(table["ess_bulk"], table["ess_tail"])[~table["constant"]]
     fewest = np.nanmin(ess) if np.isfinite(ess).any() else 1.0
-    times = _SURPLUS * LEAST_ESS * diagnostics.n_chains / max(float(fewest), 1.0)
-    return 2 ** math.ceil(math.log2(min(max(times, 2), _MOST_TIMES)))
+    longer = _SURPLUS * LEAST_ESS * diagnostics.n_chains / max(float(fewest), 1.0)
+    times = min(max(longer, 2.0), _MOST_TIMES) * diagnostics.n_draws / n_draws
+    return 2 ** max(0, math.ceil(math.log2(times)))
 
 
 def settled(diagnostics: Diagnostics) -> str:

@@ -109,7 +109,9 @@ class Diagnostics:
         return f"Diagnostics({n} numbers, {failed} not converged)"
 
 
-def diagnose(draws: Draws, *, rhat_limit: float = RHAT_LIMIT, least_ess: float = LEAST_ESS) -> Diagnostics:
+def diagnose(
+    draws: Draws, *, rhat_limit: float = RHAT_LIMIT, least_ess: float = LEAST_ESS
+) -> Diagnostics:
     """R-hat, effective sample sizes and the error of the mean of every number of `draws`.
 
     Parameters

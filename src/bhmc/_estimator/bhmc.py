@@ -27,6 +27,7 @@ from bhmc._validation.parameters import (
     check_n_jobs,
     check_positive,
     check_whole,
+    check_whole_or,
     seed_sequence,
 )
 from bhmc._validation.reading import read_data
@@ -449,9 +450,9 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         """Refuse a bad parameter before any work is done."""
         check_whole(self.n_levels, "n_levels", 1)
         check_whole(self.n_warmup, "n_warmup", 0)
-        for name in ("n_draws", "thin", "n_chains"):
-            if name != "n_draws" or self.n_draws != AUTO:
-                check_whole(getattr(self, name), name, 1)
+        check_whole_or(AUTO, self.n_draws, "n_draws", 1)
+        for name in ("thin", "n_chains"):
+            check_whole(getattr(self, name), name, 1)
         if self.max_seconds is not None:
             check_positive(self.max_seconds, "max_seconds")
         check_n_jobs(self.n_jobs)

@@ -25,7 +25,6 @@ from tests.estimator.test_progress import Terminal
 EASY = {"n_levels": 1, "alpha": 0.5, "gamma0": 0.5, "gamma": 0.5, "random_state": 2}
 EASY["likelihood"] = Gaussian(sigma2=1.0, mu0=0.0, sigma0=1.0)
 HARD = {"n_levels": 2, "random_state": 0, "n_warmup": 20}
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 def easy_rows():
@@ -244,7 +243,9 @@ def test_a_time_that_is_no_time_is_refused():
     for wrong in (0.0, -1.0, "1"):
         with pytest.raises((TypeError, ValueError), match="max_seconds must be"):
             BHMC(max_seconds=wrong).fit(hard_rows())
-    with pytest.raises(ValueError, match="n_draws must be a whole number or 'auto', got 'all'"):
+    with pytest.raises(
+        TypeError, match="n_draws must be a whole number of at least 1 or 'auto', got 'all'"
+    ):
         BHMC(n_draws="all").fit(hard_rows())
 
 

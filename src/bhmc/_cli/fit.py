@@ -206,6 +206,7 @@ def _run(model: BHMC, table: Table, quiet: bool) -> None:
         timer.cancel()
     with refusals_of(table):
         model.fit(table.data())
+    model.set_params(warm_start=False)  # a loaded model that is fitted again begins anew
     name_tree(model, table)
 
 

@@ -33,7 +33,9 @@ def check_whole_or(word: str, value, name: str, least: int) -> None:
     """A whole number of at least `least`, or the one word that stands for a choice of ours."""
     if isinstance(value, str):
         if value != word:
-            raise ValueError(f"{name} must be a whole number or {word!r}, got {value!r}.")
+            raise TypeError(
+                f"{name} must be a whole number of at least {least} or {word!r}, got {value!r}."
+            )
     else:
         check_whole(value, name, least)
 

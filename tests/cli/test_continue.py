@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 
 import pytest
@@ -24,6 +25,49 @@ def test_more_draws(table, tmp_path):
     assert [row for row in after if int(row["draw"]) < 6] == before
     assert record_of(folder)["settings"]["n_draws"] == 11
     assert record_of(folder)["result"]["draws"] == 11
+
+
+@pytest.fixture
+def short_rounds(monkeypatch):
+    """Rounds of 30 draws; the second ends at sweep 100, and no further one follows unasked."""
+    for place in ("_estimator.rounds", "_estimator.bhmc", "_cli.fit"):
+        monkeypatch.setattr(f"bhmc.{place}.AUTO_DRAWS", 30)
+    monkeypatch.setattr("bhmc._estimator.rounds._MOST_SWEEPS", 100)
+
+
+@pytest.mark.filterwarnings("default::sklearn.exceptions.ConvergenceWarning")
+def test_runs_until_chains_agree(table, tmp_path, capsys, short_rounds):
+    """By default; --continue with --draws auto goes on with a run that ended before."""
+    folder, others = tmp_path / "run", ("--warmup", "10", "--levels", "2", "--seed", "3")
+    assert main(["fit", str(table), "-o", str(folder), *others]) == 0
+    said = capsys.readouterr().err
+    assert "Sampling 2 chains of at least 40 sweeps, until they agree, with seed 3." in said
+    assert "bhmc: note: The chains have not converged" in said
+    assert re.search(r"What to do: --warmup \d+ --thin \d+ --draws 300, about \d+ s\.", said)
+    assert "n_warmup" not in said
+    record = record_of(folder)
+    assert record["settings"]["n_draws"] == "auto"
+    found = [record["result"][name] for name in ("ended_by", "sweeps", "warmup", "thin", "draws")]
+    assert found == ["max_sweeps", 100, 40, 2, 30]
+
+    line = refused(capsys, "fit", "--continue", folder)
+    assert "--draws auto to run on until the chains agree" in line
+    before = rows_of(folder / "draws.csv")
+    assert main(["fit", "--continue", str(folder), "--draws", "5"]) == 0
+    after = rows_of(folder / "draws.csv")
+    assert [row for row in after if int(row["draw"]) < 30] == before
+    assert record_of(folder)["result"]["sweeps"] == 110
+    assert main(["fit", "--continue", str(folder), "--draws", "auto"]) == 0
+    assert record_of(folder)["result"]["warmup"] == 110
+    assert not bhmc.BHMC.load(folder / "model.bhmc").warm_start
+
+
+def test_a_time_limit_is_reported(table, tmp_path, capsys, short_rounds):
+    others = ("--max-seconds", "0.000001", "--levels", "2", "--seed", "3")
+    assert main(["fit", str(table), "-o", str(tmp_path / "run"), *others]) == 0
+    said = capsys.readouterr().err
+    assert "--max-seconds ended the chains: the answer depends on the speed of this" in said
+    assert record_of(tmp_path / "run")["result"]["ended_by"] == "max_seconds"
 
 
 def test_refusals_to_continue(finished, table, tmp_path, capsys):

@@ -103,6 +103,8 @@ def test_version_and_no_command(capsys):
     [
         (["fit", "x.csv", "-o", "d", "--levels", "0"], "whole number of at least 1, got '0'"),
         (["fit", "x.csv", "-o", "d", "--draws", "1e3"], "whole number of at least 1, got '1e3'"),
+        (["fit", "x.csv", "-o", "d", "--draws", "all"], "got 'all', or the word auto"),
+        (["fit", "x.csv", "-o", "d", "--max-seconds", "0"], "seconds, a number above 0, got '0'"),
         (["fit", "x.csv", "-o", "d", "--alpha", "-1"], "above 0, or the word learn, got '-1'"),
         (["fit", "x.csv", "-o", "d", "--alpha", "nan"], "above 0, or the word learn, got 'nan'"),
         (["fit", "x.csv", "-o", "d", "--seed=-3"], "whole number of at least 0, got '-3'"),

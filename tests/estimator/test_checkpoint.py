@@ -67,12 +67,12 @@ def stop_after(monkeypatch, sweeps):
     """Ask to stop as Ctrl-C does, after so many sweeps of the first chain."""
     run_chain = chain_run.run_chain
 
-    def stopping(task, seed, number, interrupts, listeners, saved=None):
+    def stopping(task, before, number, interrupts, listeners, saved=None):
         def listener(number, chain, made):
             if made == sweeps:
                 interrupts.asked.set()
 
-        return run_chain(task, seed, number, interrupts, [*listeners, listener], saved)
+        return run_chain(task, before, number, interrupts, [*listeners, listener], saved)
 
     monkeypatch.setattr(chain_run, "run_chain", stopping)
 

@@ -13,7 +13,7 @@ from studies.same_draws import data
 from studies.same_draws.fits import FORMS, SAMPLERS, forms_of
 
 import bhmc
-from bhmc._estimator.chain_run import Task, run_chain, transition_chain
+from bhmc._estimator.chain_run import Task, run_chain, transition_chain, unbegun
 from bhmc._estimator.checkpoint import Checkpoint, SavedChain
 from bhmc._estimator.progress import Interrupts
 from bhmc.model.hdp import workspace
@@ -55,8 +55,8 @@ def end_of(task: Task, path, stops=(), read=SavedChain.read) -> Checkpoint:
     saved = SavedChain(path, 0, {}, task.plan)
     saved.read = lambda: read(saved)
     for stop in (*stops, None):
-        listener = _stop_at(stop)
-        run_chain(task, np.random.SeedSequence(5), 0, Interrupts(), [listener], saved)
+        before = saved.read() or unbegun(task, np.random.SeedSequence(5))
+        run_chain(task, before, 0, Interrupts(), [_stop_at(stop)], saved)
     return SavedChain.read(saved)
 
 
@@ -203,7 +203,9 @@ def test_whether_it_still_learns_may_not_be_left_out(tmp_path):
     """The paper's way: nothing is learned after the warm-up."""
     task = task_of(data.FAMILIES["shared"], data.rows_of("shared"), "gibbs", "walk")
     saved = SavedChain(tmp_path / "chain", 0, {}, task.plan)
-    run_chain(task, np.random.SeedSequence(5), 0, Interrupts(), [_stop_at(20)], saved)
+    run_chain(
+        task, unbegun(task, np.random.SeedSequence(5)), 0, Interrupts(), [_stop_at(20)], saved
+    )
     now = saved.read()
     learns = resumed(task, {**now.captured, "learns": True}, now.rng)
     learns.redraw_weights()

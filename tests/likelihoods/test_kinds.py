@@ -79,7 +79,7 @@ def test_counts_of_words():
     assert (
         choose(np.asarray(load_zoo().data, dtype=float)) == choose(load_wine().data) == "gaussian"
     )
-    dense, thin = (BHMC(random_state=0).fit(data) for data in (X, sparse.csr_array(X)))
+    dense, thin = (BHMC(n_draws=300, random_state=0).fit(data) for data in (X, sparse.csr_array(X)))
     assert type(dense.likelihood_) is type(thin.likelihood_) is Multinomial
     np.testing.assert_array_equal(dense.component_labels_, thin.component_labels_)
     assert adjusted_mutual_info_score(label, dense.component_labels_) > 0.9

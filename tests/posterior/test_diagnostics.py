@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from bhmc.posterior.diagnostics import (
-    diagnose,
-    warn_if_not_converged,
-)
+from bhmc.posterior.advice import warn_if_not_converged
+from bhmc.posterior.diagnostics import diagnose
 from bhmc.posterior.draws import Draws
 from tests.posterior.draws_factory import make_draws
 from tests.posterior.long_chains import autoregression, figures, long_draws, row_of

@@ -16,6 +16,7 @@ from bhmc._cli.output import counted, print_json, print_result, say, terminal_wi
 from bhmc._cli.records import check_same_data, data_record, summary
 from bhmc._cli.results import name_tree, refusals_of, short_text, write_results
 from bhmc._cli.show import count_draws
+from bhmc._estimator.rounds import AUTO_DRAWS
 from bhmc._io.tables.read import Reading, Table, check_fittable, read_table
 from bhmc._io.versions import versions
 from bhmc._validation.errors import RefusedError
@@ -32,6 +33,7 @@ def fit(options) -> int:
     model = BHMC(
         **record["settings"],
         random_state=record["seed"],
+        warm_start=_adds(options, record),
         checkpoint=str(folder.checkpoint),
         progress=not options.quiet,
     )
@@ -92,15 +94,17 @@ def _resumed(options) -> tuple[RunFolder, dict[str, Any], Table]:
     if record["status"] == "done" and options.draws is None:
         raise RefusedError(
             f"the run in {folder.path} is finished: say how many more draws to make, for example "
-            "--draws 300."
+            "--draws 300, or --draws auto to run on until the chains agree."
         )
     table = read_table(options.data or record["data"]["path"], _reading_from(record))
     check_same_data(table, record, folder.path)
     settings = dict(record["settings"])
     if options.draws is not None:
-        settings["n_draws"] += options.draws
+        settings["n_draws"] = _total_draws(options.draws, record)
     if options.jobs is not None:
         settings["n_jobs"] = options.jobs
+    if options.max_seconds is not None:
+        settings["max_seconds"] = options.max_seconds
     record = {
         **record,
         "status": "running",
@@ -112,6 +116,19 @@ def _resumed(options) -> tuple[RunFolder, dict[str, Any], Table]:
     return folder, record, table
 
 
+def _total_draws(more: int | str, record: dict[str, Any]) -> int | str:
+    """`n_draws` of a run that goes on: those there are and as many more, or "auto"."""
+    planned = record["settings"]["n_draws"]
+    if more == "auto":
+        return more
+    return int(more) + (record.get("result", {}).get("draws", 0) if planned == "auto" else planned)
+
+
+def _adds(options, record: dict[str, Any]) -> bool:
+    """Whether chains go on beyond a fit that was finished: --continue with --draws auto."""
+    return options.resume is not None and options.draws == "auto" and "result" in record
+
+
 def _settings(model: BHMC) -> dict[str, Any]:
     """All that decides the draws, defaults included: those of a later bhmc may be others."""
     values = model.get_params()
@@ -120,7 +137,7 @@ def _settings(model: BHMC) -> dict[str, Any]:
 
 def _check_nothing_else(options) -> None:
     """With --continue the settings are those of the run: others would be another model."""
-    names = [one.name for one in FIT_OPTIONS if one.name not in ("draws", "jobs")]
+    names = [one.name for one in FIT_OPTIONS if one.name not in ("draws", "jobs", "max-seconds")]
     for name in (*names, "seed", "output"):
         if getattr(options, name.replace("-", "_")) is not None:
             raise RefusedError(
@@ -167,9 +184,15 @@ def _plan(model: BHMC, table: Table, seed: int) -> str:
     rows, columns = table.shape
     return (
         f"Read {table.path}: {counted(rows, 'row')}, {counted(columns, 'column')}. Sampling "
-        f"{counted(model.n_chains, 'chain')} of {model.n_warmup} + {model.n_draws * model.thin} "
-        f"sweeps with seed {seed}."
+        f"{counted(model.n_chains, 'chain')} of {_sweeps(model)} with seed {seed}."
     )
+
+
+def _sweeps(model: BHMC) -> str:
+    if model.n_draws == "auto":
+        first = model.n_warmup + AUTO_DRAWS * model.thin
+        return f"at least {first:,} sweeps, until they agree,"
+    return f"{model.n_warmup} + {model.n_draws * model.thin} sweeps"
 
 
 def _run(model: BHMC, table: Table, quiet: bool) -> None:
@@ -183,6 +206,7 @@ def _run(model: BHMC, table: Table, quiet: bool) -> None:
         timer.cancel()
     with refusals_of(table):
         model.fit(table.data())
+    model.set_params(warm_start=False)  # a loaded model that is fitted again begins anew
     name_tree(model, table)
 
 
@@ -226,6 +250,8 @@ def _report(model: BHMC, folder: RunFolder, record: dict[str, Any], options) -> 
         f"{record['seconds']:.1f} seconds. Results are in {folder.path}.",
         quiet=options.quiet,
     )
+    if result["ended_by"] == "max_seconds":
+        say("--max-seconds ended the chains: the answer depends on the speed of this machine.")
     if record["status"] == "partial":
         say(f"Interrupted. Go on with: bhmc fit --continue {folder.path}")
 

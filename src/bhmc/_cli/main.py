@@ -88,4 +88,5 @@ def _sentence(text: str) -> str:
 
 
 def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
-    print(f"bhmc: note: {message}", file=sys.stderr)
+    # A warning may have words for the command line.
+    print(f"bhmc: note: {getattr(message, 'in_options', message)}", file=sys.stderr)

@@ -59,6 +59,21 @@ def share(text: str) -> float:
     return number
 
 
+def draws(text: str) -> int | str:
+    """A whole number of at least 1, or `auto`."""
+    if text == "auto":
+        return text
+    try:
+        return whole(1)(text)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error}, or the word auto") from None
+
+
+def seconds(text: str) -> float:
+    """A number of seconds above 0."""
+    return _positive(text, "seconds")
+
+
 def jobs(text: str) -> int:
     """A whole number other than 0."""
     digits = text.removeprefix("-")
@@ -71,12 +86,16 @@ def jobs(text: str) -> int:
 
 def minutes(text: str) -> float:
     """A number of minutes above 0."""
+    return _positive(text, "minutes")
+
+
+def _positive(text: str, unit: str) -> float:
     try:
         number = float(text)
     except ValueError:
         number = -1.0
     if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be minutes, a number above 0, got {text[:40]!r}")
+        raise argparse.ArgumentTypeError(f"must be {unit}, a number above 0, got {text[:40]!r}")
     return number
 
 
@@ -231,11 +250,35 @@ FIT_OPTIONS = (
         "exact",
         ("exact", "paper"),
     ),
-    FitOption("draws", "n_draws", _SAMPLER, "draws kept of every chain", 300, None, whole(1), "N"),
     FitOption(
-        "warmup", "n_warmup", _SAMPLER, "sweeps thrown away before", 200, None, whole(0), "N"
+        "draws",
+        "n_draws",
+        _SAMPLER,
+        "draws kept of every chain; auto: 300, of chains that run until they agree",
+        "auto",
+        read=draws,
+        metavar="N",
+    ),
+    FitOption(
+        "warmup",
+        "n_warmup",
+        _SAMPLER,
+        "sweeps thrown away before, at least",
+        200,
+        None,
+        whole(0),
+        "N",
     ),
     FitOption("thin", "thin", _SAMPLER, "sweeps from one draw to the next", 1, None, whole(1), "N"),
+    FitOption(
+        "max-seconds",
+        "max_seconds",
+        _SAMPLER,
+        "end after this time at the latest; the answer then depends on the machine's speed",
+        None,
+        read=seconds,
+        metavar="S",
+    ),
     FitOption("chains", "n_chains", _SAMPLER, "independent chains", 2, None, whole(1), "N"),
     FitOption(
         "jobs",
@@ -273,9 +316,9 @@ FIT_OPTIONS = (
     ),
 )
 
-# Parameters of `BHMC` that have no option of their own: `--seed`, the run folder and `--quiet`
-# decide them.
-SET_BY_THE_COMMAND = ("random_state", "checkpoint", "progress")
+# Parameters of `BHMC` that have no option of their own: `--seed`, the run folder, `--quiet` and
+# `--continue` decide them.
+SET_BY_THE_COMMAND = ("random_state", "checkpoint", "progress", "warm_start")
 
 
 def add_fit(parser) -> None:

@@ -51,6 +51,7 @@ examples:
   bhmc fit counts.mtx -o run --likelihood multinomial --levels 4 --jobs 2
   bhmc fit --continue run                  finish a run that was interrupted
   bhmc fit --continue run --draws 500      500 more draws of every chain
+  bhmc fit --continue run --draws auto     twice as many sweeps or more, until the chains agree
 """
 
 _SHOW = """\
@@ -177,7 +178,7 @@ def _fit(commands) -> None:
         dest="resume",
         metavar="DIR",
         help="go on with the run in DIR, with its data and settings; --draws then says how many "
-        "draws more",
+        "draws more, or auto: until the chains agree",
     )
     parser.add_argument(
         "--force", action="store_true", help="replace the run in DIR, if there is one"

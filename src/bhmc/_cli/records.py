@@ -54,4 +54,8 @@ def summary(model: BHMC) -> dict[str, Any]:
         "components": tree.n_components,
         "chains": draws.n_chains,
         "draws": draws.n_draws,
+        "warmup": model.n_warmup_,
+        "thin": model.thin_,
+        "sweeps": model.n_sweeps_,
+        "ended_by": model.ended_by_,
     }

@@ -11,17 +11,26 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bhmc._compiled.blas_threads import one_blas_thread
-from bhmc._estimator.chain_run import Task, common_draws, run_chains, transition_chain
-from bhmc._estimator.checkpoint import check_checkpoint
+from bhmc._estimator.chain_run import Task, common_draws, transition_chain
+from bhmc._estimator.checkpoint import check_checkpoint, describe_fit
 from bhmc._estimator.description import Description
 from bhmc._estimator.prediction import Prediction
 from bhmc._estimator.profiles import feature_blocks, profiles, word_features
 from bhmc._estimator.progress import CallbackSupport, Listener, with_callbacks
+from bhmc._estimator.rounds import AUTO, AUTO_DRAWS, Aim, Course, most_sweeps, run_rounds
+from bhmc._estimator.warm_start import Going, chains_to_go_on
 from bhmc._validation.data import row_names
 from bhmc._validation.errors import naming_columns
 from bhmc._validation.frames import Columns
 from bhmc._validation.init import STARTS, check_init
-from bhmc._validation.parameters import check_choice, check_n_jobs, check_whole, seed_sequence
+from bhmc._validation.parameters import (
+    check_choice,
+    check_n_jobs,
+    check_positive,
+    check_whole,
+    check_whole_or,
+    seed_sequence,
+)
 from bhmc._validation.reading import read_data
 from bhmc.likelihoods import (
     ConjugateFamily,
@@ -34,7 +43,8 @@ from bhmc.model.hyper import concentrations
 from bhmc.model.protocol import Transition
 from bhmc.model.registry import transition_named, unbound
 from bhmc.model.state import CONCENTRATIONS, State
-from bhmc.posterior.diagnostics import Diagnostics, diagnose, warn_if_not_converged
+from bhmc.posterior.advice import longer, warn_if_not_converged
+from bhmc.posterior.diagnostics import Diagnostics, diagnose
 from bhmc.posterior.draws import Draws
 from bhmc.posterior.outliers import SeatedDraw, outlier_scores
 from bhmc.posterior.recorder import (
@@ -45,7 +55,7 @@ from bhmc.posterior.recorder import (
     collect_warmup,
     kept_of,
 )
-from bhmc.posterior.retention import KEEPS, memory_sentence, plan
+from bhmc.posterior.retention import KEEPS, Plan, memory_sentence, plan
 from bhmc.posterior.support import node_support, path_support, soft_support
 from bhmc.posterior.vi_search import nearest_partition
 from bhmc.rows.local import PRECISIONS, LocalRows
@@ -107,11 +117,24 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         coarse to fine, gives the nodes of the first m levels of every chain; its finest labels are
         the components.
     n_warmup : int, default=200
-        Sweeps discarded at the start of each chain.
-    n_draws : int, default=300
-        Draws kept of each chain.
+        Sweeps discarded at the start of each chain; at least so many, if `n_draws` is "auto".
+    n_draws : int or "auto", default="auto"
+        Draws kept of each chain. "auto" keeps 300 and runs until the chains agree: until R-hat and
+        the effective draws of every number of `diagnostics_` pass. As long as they do not, all
+        sweeps so far become warm-up, and 300 draws follow over as many sweeps again. The decision
+        is made after 500, 1,100, 2,300, 4,700 and 9,500 sweeps, the last in any case, and no
+        later than 4 million redrawn rows of a chain (but after 500 sweeps). So the answer
+        depends on nothing but data and seed. With `hyper="paper"` "auto" is 300.
     thin : int, default=1
-        Sweeps from one kept draw to the next.
+        Sweeps from one kept draw to the next; at first, if `n_draws` is "auto".
+    max_seconds : float, optional
+        Chains end after this time at the latest. The answer then depends on the speed of the
+        machine, and `ended_by_` is "max_seconds".
+    warm_start : bool, default=False
+        Whether a further `fit` to the same data with the same settings goes on with the chains of
+        the last one. It adds `n_draws` draws to each chain; with "auto", the next round of draws
+        takes the place of those before. Chains are not saved with a model, nor pickled: use
+        `checkpoint` to go on in another process.
     n_chains : int, default=2
         Independent chains, each with a seed spawned from `random_state`.
     n_jobs : int, optional
@@ -168,6 +191,12 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
     path_support_ : (n, n_levels + 1) array
         How sure each row's place is, level by level: as the support of its node, but only nodes of
         the draw that hold the row count.
+    ended_by_ : str
+        What ended the chains: "n_draws", "converged" or "max_sweeps" (with `n_draws="auto"`, where
+        they agree or where they do not at the last decision), "max_seconds" or "interrupt".
+    n_sweeps_, n_warmup_, thin_ : int
+        Sweeps made by each chain, sweeps before the window of the kept draws, and sweeps from one
+        of them to the next. As parameters, with `n_draws=300`, the last two give the same draws.
     interrupted_ : bool
         Whether Ctrl-C (or a callback) ended the chains before all draws were made.
     warmup_traces_ : WarmupTraces
@@ -210,8 +239,10 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         sampler="gibbs",
         init="kmeans",
         n_warmup=200,
-        n_draws=300,
+        n_draws=AUTO,
         thin=1,
+        max_seconds=None,
+        warm_start=False,
         n_chains=2,
         n_jobs=None,
         precision="float64",
@@ -234,6 +265,8 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         self.n_warmup = n_warmup
         self.n_draws = n_draws
         self.thin = thin
+        self.max_seconds = max_seconds
+        self.warm_start = warm_start
         self.n_chains = n_chains
         self.n_jobs = n_jobs
         self.precision = precision
@@ -247,8 +280,9 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
     def fit(self, X, y=None) -> "BHMC":
         """Sample the posterior of the hierarchy of the rows of X.
 
-        Ctrl-C stops the chains: the draws so far are the fit, and `interrupted_` is True. Before
-        the first draw, Ctrl-C raises KeyboardInterrupt.
+        Ctrl-C stops the chains: the draws so far are the fit, and `interrupted_` is True; with
+        `n_draws="auto"` the draws of the last whole round are, where there is one. Before the first
+        draw, Ctrl-C raises KeyboardInterrupt.
 
         Parameters
         ----------
@@ -279,13 +313,16 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         seeds = seed_sequence(self.random_state).spawn(self.n_chains + 2)
         *seeds, estimate_seed, outlier_seed = seeds
         task = self._task(family, transition, init)
-        recorders = self._run_chains(task, seeds, data, listeners)
-        kept = common_draws(recorders)
+        course, going = self._run_chains(task, seeds, data, listeners)
+        kept = common_draws([one.recorder for one in course.ended])
         if not kept:
             raise KeyboardInterrupt
         # Nothing fitted is set before this: a refusal leaves the estimator as it was.
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
-        self.interrupted_ = any(len(one.rows) < self.n_draws for one in recorders)
+        self._going: Going = going
+        self.ended_by_, self.interrupted_ = course.by, course.by == "interrupt"
+        self.n_sweeps_ = max(one.made for one in course.chains)
+        self.n_warmup_, self.thin_ = course.task.n_warmup, course.task.thin
         self.likelihood_ = likelihood
         self.categories_ = {
             columns.names[j] if columns.names else j: labels
@@ -313,8 +350,14 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         self.paths_ = self.tree_.paths
         self.component_labels_ = self.tree_.components
         self.labels_ = self.tree_.labels_at(self.tree_.n_levels)
-        warn_if_not_converged(self.diagnostics_, stacklevel=4)
+        self._warn(course.seconds)
         return self
+
+    def _warn(self, seconds_per_sweep: float) -> None:
+        """Warn if the chains have not converged, with settings that should be long enough."""
+        found, ran = self.diagnostics_, {"n_warmup": self.n_warmup_, "thin": self.thin_}
+        advice = longer(found, seconds_per_sweep=seconds_per_sweep, **ran)
+        warn_if_not_converged(found, advice, stacklevel=5)
 
     @property
     def diagnostics_(self) -> Diagnostics:
@@ -376,6 +419,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
 
     def _task(self, family: ConjugateFamily, transition: Transition, init) -> Task:
         """What the chains are to do."""
+        n_draws = AUTO_DRAWS if isinstance(self.n_draws, str) else self.n_draws
         return Task(
             make_chain=partial(
                 transition_chain,
@@ -387,23 +431,42 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
                 precision=self.precision,
             ),
             n_warmup=self.n_warmup,
-            n_draws=self.n_draws,
+            n_draws=n_draws,
             thin=self.thin,
             as_paper=self.hyper == "paper",
-            plan=plan(
-                self.keep,
-                n_rows=family.n_rows,
-                n_draws=self.n_draws,
-                n_chains=self.n_chains,
-                best=self.estimate == "map",
-            ),
+            plan=self._plan(family.n_rows, n_draws),
         )
 
-    def _run_chains(self, task: Task, seeds, data, listeners: Sequence[Listener]) -> list[Recorder]:
-        """What all chains have kept."""
-        memory = memory_sentence(self.keep, data.shape[0], self.n_draws, self.n_chains)
-        ended = run_chains(self, task, seeds, data, memory, listeners)
-        return [one.recorder for one in ended]
+    def _plan(self, n_rows: int, n_draws: int) -> Plan:
+        """What a chain of so many draws keeps."""
+        shape = {"n_rows": n_rows, "n_draws": n_draws, "n_chains": self.n_chains}
+        return plan(self.keep, best=self.estimate == "map", **shape)
+
+    def _aim(self, n_rows: int) -> Aim:
+        """When the chains are to end."""
+        return Aim(
+            plan_for=partial(self._plan, n_rows),
+            # After the paper's warm-up nothing is learned, and chains that stand apart stay apart.
+            auto=self.n_draws == AUTO and self.hyper != "paper",
+            adds=self.warm_start,
+            most_sweeps=most_sweeps(n_rows),
+            max_seconds=np.inf if self.max_seconds is None else self.max_seconds,
+        )
+
+    def _run_chains(
+        self, task: Task, seeds: list, X, listeners: Sequence[Listener]
+    ) -> tuple[Course, Going]:
+        """How all chains have run, and what a later fit goes on from."""
+        memory = memory_sentence(self.keep, X.shape[0], task.n_draws, self.n_chains)
+        fit, aim = describe_fit(self.get_params(), X), self._aim(X.shape[0])
+        chains = chains_to_go_on(self, fit)
+        course = run_rounds(self, task, aim, seeds, X, memory, listeners, chains)
+        return course, Going(fit, course.chains)
+
+    def __getstate__(self):
+        """All but the chains, which are large and of use in this process only."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_going"}
 
     def _estimate(
         self,
@@ -450,8 +513,11 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         """Refuse a bad parameter before any work is done."""
         check_whole(self.n_levels, "n_levels", 1)
         check_whole(self.n_warmup, "n_warmup", 0)
-        for name in ("n_draws", "thin", "n_chains"):
+        check_whole_or(AUTO, self.n_draws, "n_draws", 1)
+        for name in ("thin", "n_chains"):
             check_whole(getattr(self, name), name, 1)
+        if self.max_seconds is not None:
+            check_positive(self.max_seconds, "max_seconds")
         check_n_jobs(self.n_jobs)
         if self.hyper == "paper" and self.n_warmup == 0:
             raise ValueError(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc._estimator.checkpoint import Checkpoint, SavedChain, describe_fit
-from bhmc._estimator.progress import Interrupts, Listener, listening
+from bhmc._estimator.progress import Interrupts, Listener, Told, listening
 from bhmc._sampling.run import Stopped, run
 from bhmc._sampling.start import start_state
 from bhmc.likelihoods import ConjugateFamily
@@ -63,28 +64,67 @@ class Ended(NamedTuple):
     """What was kept."""
     made: int
     """Whole sweeps made."""
+    chain: Checkpoint
+    """Where the chain is now."""
     out_of_time: bool = False
     """Whether the time limit stopped the chain."""
     result: Any = None
     """What `Task.result` returned; None where the chain never began."""
 
 
-def run_chains(
+class Crew(NamedTuple):
+    """All chains of a fit, and who hears of them."""
+
+    n_jobs: int | None
+    """Chains run at the same time."""
+    befores: list[Checkpoint]
+    """Where the chains are at first: in their files, or before their start."""
+    saved: list[SavedChain | None]
+    """Their files."""
+    interrupts: Interrupts
+    """Say whether Ctrl-C was pressed."""
+    told: Told
+    """The bar, callbacks and others."""
+
+    def run(self, task: Task, befores: Sequence[Checkpoint]) -> list[Ended]:
+        """All chains from where they are, one after another or at the same time.
+
+        Parameters
+        ----------
+        task : Task
+            What every chain does.
+        befores : sequence of Checkpoint
+            Where each chain is.
+        """
+        listeners = self.told.listeners
+        return list(
+            Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(run_chain)(
+                    task, before, number, self.interrupts, listeners, self.saved[number]
+                )
+                for number, before in enumerate(befores)
+            )
+        )
+
+
+@contextmanager
+def crew_of(
     estimator: Any,
     task: Task,
     seeds: Sequence[np.random.SeedSequence],
     X: Any,
     first_line: str,
     others: Sequence[Listener] = (),
-) -> list[Ended]:
-    """All chains of a fit, one after another or at the same time.
+    is_open: bool = False,
+) -> Iterator[Crew]:
+    """The chains of a fit, while Ctrl-C is heard and a bar is shown.
 
     Parameters
     ----------
     estimator : estimator
         Its `n_chains`, `n_jobs`, `checkpoint` and `progress` say how chains run.
     task : Task
-        What every chain does.
+        What every chain does first.
     seeds : sequence of SeedSequence
         One for each chain.
     X : array or sparse matrix
@@ -93,24 +133,50 @@ def run_chains(
         What a progress bar says first.
     others : sequence of Listener
         Hear of every sweep beside the bar and the callbacks.
+    is_open : bool, default=False
+        Whether more sweeps than the task's may follow.
     """
     saved: list[SavedChain | None] = [None] * len(seeds)
     if estimator.checkpoint is not None:
         fit, numbers = describe_fit(estimator.get_params(), X), range(len(seeds))
         saved = [SavedChain(estimator.checkpoint, number, fit, task.plan) for number in numbers]
-    heard = listening(estimator, task.n_sweeps, first_line, others)
-    with Interrupts() as interrupts, heard as listeners:
-        return list(
-            Parallel(n_jobs=estimator.n_jobs, prefer="threads")(
-                delayed(run_chain)(task, seed, number, interrupts, listeners, saved[number])
-                for number, seed in enumerate(seeds)
-            )
-        )
+    befores = [
+        (one.read() if one is not None else None) or unbegun(task, seed)
+        for one, seed in zip(saved, seeds, strict=True)
+    ]
+    heard = listening(estimator, task.n_sweeps, first_line, others, is_open=is_open)
+    with Interrupts() as interrupts, heard as told:
+        yield Crew(estimator.n_jobs, befores, saved, interrupts, told)
+
+
+def unbegun(task: Task, seed: np.random.SeedSequence) -> Checkpoint:
+    """A chain before its start.
+
+    Parameters
+    ----------
+    task : Task
+        What it is to do.
+    seed : SeedSequence
+        Where its randomness comes from.
+    """
+    return Checkpoint(None, np.random.default_rng(seed), Recorder(task.plan), 0)
+
+
+def run_chains(
+    estimator: Any,
+    task: Task,
+    seeds: Sequence[np.random.SeedSequence],
+    X: Any,
+    first_line: str,
+) -> list[Ended]:
+    """All chains of a fit of as many draws as the task says; parameters as in `crew_of`."""
+    with crew_of(estimator, task, seeds, X, first_line) as crew:
+        return crew.run(task, crew.befores)
 
 
 def run_chain(
     task: Task,
-    seed: np.random.SeedSequence,
+    before: Checkpoint,
     number: int,
     interrupts: Interrupts,
     listeners: list[Listener],
@@ -122,8 +188,8 @@ def run_chain(
     ----------
     task : Task
         What the chain does.
-    seed : SeedSequence
-        Where its randomness comes from.
+    before : Checkpoint
+        Where the chain is. Its generator and recorder are changed in place.
     number : int
         The number of the chain, for the listeners.
     interrupts : Interrupts
@@ -131,14 +197,11 @@ def run_chain(
     listeners : list of Listener
         Hear of every sweep; each may ask the chain to stop.
     saved : SavedChain, optional
-        The chain resumes from this file, if it exists, and is saved there now and then.
+        The chain is saved in this file now and then.
     """
     end = time.monotonic() + task.max_seconds
-    before = saved.read() if saved is not None else None
-    if before is None:
-        before = Checkpoint(None, np.random.default_rng(seed), Recorder(task.plan), 0)
     if interrupts.asked.is_set():
-        return Ended(before.recorder, before.made)
+        return Ended(before.recorder, before.made, before)
     with one_blas_thread():
         return _Run(task, before, _Watch(interrupts, end, number, listeners), saved).to_the_end()
 
@@ -173,7 +236,7 @@ class _Run:
         self._last_saved = time.monotonic()
 
     def to_the_end(self) -> Ended:
-        task, recorder = self._task, self._recorder
+        task, recorder, kept = self._task, self._recorder, self._recorder
         try:
             run(
                 self._chain,
@@ -189,10 +252,12 @@ class _Run:
             self._save()
         out_of_time = self._made < task.n_sweeps and self._watch.is_over
         if out_of_time and not recorder.rows:
-            recorder.on_draw(self._chain)
+            # A copy: the chain that goes on later has not made this draw.
+            kept = Recorder.from_contents(recorder.contents(), task.plan)
+            kept.on_draw(self._chain)
         result = None if task.result is None else task.result(self._chain)
-        kept = recorder.first(min(task.n_draws, len(recorder.rows)))
-        return Ended(kept, self._made, out_of_time, result)
+        kept = kept.first(min(task.n_draws, len(kept.rows)))
+        return Ended(kept, self._made, self._now(), out_of_time, result)
 
     def _on_sweep(self, chain: Sampler, made: int) -> bool:
         self._made = made
@@ -204,9 +269,12 @@ class _Run:
 
     def _save(self) -> None:
         if self._saved is not None:
-            now = Checkpoint(self._chain.capture(), self._rng, self._recorder, self._made)
-            self._saved.write(now)
+            self._saved.write(self._now())
         self._last_saved = time.monotonic()
+
+    def _now(self) -> Checkpoint:
+        task, captured = self._task, self._chain.capture()
+        return Checkpoint(captured, self._rng, self._recorder, self._made, task.n_warmup, task.thin)
 
 
 def common_draws(recorders: list[Recorder]) -> list[Recorder]:

@@ -20,6 +20,7 @@ _FREE = {
     "n_jobs",
     "n_clusters",
     "max_seconds",
+    "warm_start",
     "progress",
     "checkpoint",
 }
@@ -34,6 +35,10 @@ class Checkpoint(NamedTuple):
     recorder: Recorder
     made: int
     """Sweeps made so far."""
+    n_warmup: int | None = None
+    """Sweeps before the window of the recorder's draws; None in older files: as in the settings."""
+    thin: int | None = None
+    """Sweeps from one of its draws to the next; None as for `n_warmup`."""
 
 
 class SavedChain:
@@ -49,12 +54,19 @@ class SavedChain:
         from bhmc._io.archive import read  # imports every family
 
         values = read(self._path, "checkpoint")
-        self._check_same_fit(values["fit"])
+        said = _difference(self._fit, values["fit"])
+        if said:
+            raise ValueError(
+                f"{str(self._path)!r} was saved by a fit {said}: resume with the same settings and "
+                f"data, or name another checkpoint."
+            )
         return Checkpoint(
             captured=values["captured"],
             rng=values["rng"],
             recorder=Recorder.from_contents(values["recorder"], self._plan),
             made=values["made"],
+            n_warmup=values.get("n_warmup"),
+            thin=values.get("thin"),
         )
 
     def write(self, now: Checkpoint) -> None:
@@ -64,16 +76,30 @@ class SavedChain:
         values = now._asdict() | {"fit": self._fit, "recorder": now.recorder.contents()}
         write(self._path, "checkpoint", values)
 
-    def _check_same_fit(self, theirs: dict[str, str]) -> None:
-        for name in sorted(self._fit.keys() | theirs.keys()):
-            ours, saved = self._fit.get(name), theirs.get(name)
-            if ours == saved:
-                continue
-            what = "to other data" if name == "data" else f"with {name}={saved}, now {name}={ours}"
-            raise ValueError(
-                f"{str(self._path)!r} was saved by a fit {what}: resume with the same settings and "
-                f"data, or name another checkpoint."
-            )
+
+def check_same_fit(ours: dict[str, str], theirs: dict[str, str]) -> None:
+    """Refuse to go on with the chains of an estimator's last fit under other settings or data.
+
+    Parameters
+    ----------
+    ours, theirs : dict
+        What `describe_fit` says of this fit and of the last one.
+    """
+    said = _difference(ours, theirs)
+    if said:
+        raise ValueError(
+            f"warm_start=True goes on with the chains of the last fit, which was {said}: fit with "
+            f"the same settings and data, or set warm_start=False."
+        )
+
+
+def _difference(ours: dict[str, str], theirs: dict[str, str]) -> str:
+    """The first thing in which two fits differ, in words; nothing where they do not."""
+    for name in sorted(ours.keys() | theirs.keys()):
+        now, then = ours.get(name), theirs.get(name)
+        if now != then:
+            return "to other data" if name == "data" else f"with {name}={then}, now {name}={now}"
+    return ""
 
 
 def check_checkpoint(path: Any) -> None:

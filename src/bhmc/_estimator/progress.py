@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from bhmc.model.protocol import Sampler
 
@@ -49,7 +49,7 @@ class Interrupts:
 
 
 class Bar:
-    """One bar for all chains: sweeps, time left, log joint, nodes, components.
+    """One bar for all chains: sweeps, time left, log joint, nodes, components, worst R-hat.
 
     It is drawn on standard error where that is a terminal or a notebook; a log gets nothing.
     """
@@ -60,6 +60,7 @@ class Bar:
             print(first_line, file=sys.stderr)
         self._sweeps, self._numbers = [0] * n_chains, [""] * n_chains
         self._total, self._last, self._shown = n_chains * n_sweeps, 0.0, 0
+        self._rhat = ""
         self._bar = _new_bar(self._total)
 
     def update(self, number: int, chain: Sampler, made: int) -> None:
@@ -74,13 +75,32 @@ class Bar:
             self._numbers[number] = f"{joint:.5g}/{chain.n_nodes}/{chain.n_components}"
             self._show()
 
+    def judged(self, rhat: float, n_sweeps: int) -> None:
+        """The chains were compared: their worst R-hat, and the sweeps of a chain after which next.
+
+        Parameters
+        ----------
+        rhat : float
+            The worst of all numbers.
+        n_sweeps : int
+            Sweeps of a chain at the next comparison.
+        """
+        self._rhat = f"worst R-hat {rhat:.2f}, "
+        self.planned(n_sweeps)
+
+    def planned(self, n_sweeps: int) -> None:
+        """So many sweeps a chain will have made in the end, as far as is known."""
+        with self._lock:
+            self._bar.total = self._total = len(self._sweeps) * n_sweeps
+            self._show()
+
     def close(self) -> None:
         """Leave the bar as it is."""
         self._bar.close()
 
     def _show(self) -> None:
         text = "  ".join(text for text in self._numbers if text)
-        self._bar.set_postfix_str(f"log joint/nodes/components {text}", refresh=False)
+        self._bar.set_postfix_str(f"{self._rhat}log joint/nodes/components {text}", refresh=False)
         self._bar.update(sum(self._sweeps) - self._shown)
         self._shown = sum(self._sweeps)
 
@@ -102,7 +122,7 @@ class _Line:
     """The least that tells how far it is, on a terminal."""
 
     def __init__(self, total: int):
-        self._total, self._made, self._text = total, 0, ""
+        self.total, self._made, self._text = total, 0, ""
         self._open, self._begun = sys.stderr.isatty(), time.monotonic()
 
     def set_postfix_str(self, text: str, refresh: bool) -> None:
@@ -113,8 +133,8 @@ class _Line:
         """So many sweeps more."""
         self._made += more
         if self._open and self._made:
-            left = (time.monotonic() - self._begun) * (self._total / self._made - 1)
-            line = f"bhmc: {self._made}/{self._total} sweeps, {left:.0f} s left, {self._text}"
+            left = (time.monotonic() - self._begun) * (self.total / self._made - 1)
+            line = f"bhmc: {self._made}/{self.total} sweeps, {left:.0f} s left, {self._text}"
             print(f"\r{line[:100]:<100}", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:
@@ -164,13 +184,38 @@ def with_callbacks(method):
     return managed
 
 
+class Told(NamedTuple):
+    """Everybody who hears of the chains of a fit."""
+
+    listeners: list[Listener]
+    """They hear of every sweep."""
+    bar: Bar | None = None
+    """Shows sweeps and the worst R-hat."""
+
+    def planned(self, n_sweeps: int) -> None:
+        """Chains make so many sweeps, as far as is known."""
+        if self.bar is not None:
+            self.bar.planned(n_sweeps)
+
+    def judged(self, rhat: float, n_sweeps: int) -> None:
+        """Chains were compared: their worst R-hat, and the sweeps after which they are next."""
+        if self.bar is not None:
+            self.bar.judged(rhat, n_sweeps)
+
+
 @contextmanager
 def listening(
-    estimator, n_sweeps: int, first_line: str, others: Sequence[Listener] = ()
-) -> Iterator[list[Listener]]:
+    estimator,
+    n_sweeps: int,
+    first_line: str,
+    others: Sequence[Listener] = (),
+    *,
+    is_open: bool = False,
+) -> Iterator[Told]:
     """Everything that hears of the chains of a fit, `others` included.
 
-    A bar and callbacks are closed at the end.
+    A bar and callbacks are closed at the end. With `is_open` more sweeps than `n_sweeps` may
+    follow, and callbacks are told no number.
     """
     n_chains = estimator.n_chains
     told: list[Bar | Callbacks] = []
@@ -179,9 +224,10 @@ def listening(
     if getattr(estimator, "_skl_callbacks", None):
         context = estimator._init_callback_context(max_subtasks=n_chains, sequential_subtasks=False)
         context.call_on_fit_task_begin(estimator=estimator)
-        told.append(Callbacks(estimator, context, n_chains, n_sweeps))
+        told.append(Callbacks(estimator, context, n_chains, None if is_open else n_sweeps))
+    bar = next((one for one in told if isinstance(one, Bar)), None)
     try:
-        yield [*(one.update for one in told), *others]
+        yield Told([*(one.update for one in told), *others], bar)
     finally:
         for one in told:
             one.close()
@@ -194,7 +240,7 @@ Listener = Callable[[int, Sampler, int], Any]
 class Callbacks:
     """scikit-learn's callbacks (1.9 and later): a task for each chain, and in it for each sweep."""
 
-    def __init__(self, estimator, context, n_chains: int, n_sweeps: int):
+    def __init__(self, estimator, context, n_chains: int, n_sweeps: int | None):
         self._estimator, self._context = estimator, context
         self._chains = [
             context.subcontext(task_name="chain", task_id=number, max_subtasks=n_sweeps)

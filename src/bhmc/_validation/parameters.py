@@ -29,6 +29,17 @@ def check_whole(value, name: str, least: int) -> int:
     return int(value)
 
 
+def check_whole_or(word: str, value, name: str, least: int) -> None:
+    """A whole number of at least `least`, or the one word that stands for a choice of ours."""
+    if isinstance(value, str):
+        if value != word:
+            raise TypeError(
+                f"{name} must be a whole number of at least {least} or {word!r}, got {value!r}."
+            )
+    else:
+        check_whole(value, name, least)
+
+
 def check_choice(value, name: str, choices: tuple[str, ...]) -> str:
     """`value`, if it is one of `choices`."""
     if not isinstance(value, str) or value not in choices:

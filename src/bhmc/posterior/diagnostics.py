@@ -7,14 +7,12 @@ relabelling changes are judged: those of `Draws.numbers`.
 from __future__ import annotations
 
 import textwrap
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from bhmc._extras import import_pandas
 from bhmc.posterior.draws import Draws
@@ -28,8 +26,11 @@ __all__ = [
     "ess_tail",
     "mcse_mean",
     "rhat",
-    "warn_if_not_converged",
 ]
+
+# What passes: R-hat at most, effective draws of each chain at least.
+RHAT_LIMIT = 1.05
+LEAST_ESS = 25
 
 # Findings that a warning, or the foot of the printed table, names.
 _SHOWN = 3
@@ -38,6 +39,7 @@ _LONG = 12
 _LONGER = "run longer (n_warmup, n_draws)"
 _LONGER_OR_APART = "run longer (n_warmup), or read each chain on its own (draws_.chain(0))"
 _MORE_DRAWS = "raise n_draws"
+_EXTREMES = "look for extreme values in the data"
 
 
 class Finding(NamedTuple):
@@ -47,6 +49,11 @@ class Finding(NamedTuple):
     """What was seen, with its figure."""
     advice: str
     """What to do."""
+
+    @property
+    def needs_time(self) -> bool:
+        """Whether more sweeps may help."""
+        return self.advice != _EXTREMES
 
     def __str__(self) -> str:
         return f"{self.what}: {self.advice}."
@@ -78,6 +85,12 @@ class Diagnostics:
         """The findings as sentences: what has not converged, and what to do."""
         return tuple(str(finding) for finding in self.findings)
 
+    @property
+    def worst_rhat(self) -> float:
+        """The highest R-hat of all numbers; NaN where none has one."""
+        rhats = self.table["rhat"]
+        return float(np.nanmax(rhats)) if (~np.isnan(rhats)).any() else np.nan
+
     def to_frame(self) -> Any:
         """The table as a pandas frame, a row a number."""
         pandas = import_pandas("Diagnostics.to_frame")
@@ -86,7 +99,7 @@ class Diagnostics:
     def __str__(self) -> str:
         verdict = "nothing speaks against convergence" if self.converged else "NOT converged"
         size = f"{_count(self.n_chains, 'chain')} x {_count(self.n_draws, 'draw')}"
-        notes = [*self.problems[:_SHOWN], *_and_more(self.findings), *self.remarks]
+        notes = [*first_few(self.problems), *and_more(self.findings), *self.remarks]
         foot = [textwrap.fill(f"- {note}", 88, subsequent_indent="  ") for note in notes]
         parts = [f"{size}: {verdict}", "\n".join(_lines(self.table)), "\n".join(foot)]
         return "\n\n".join(part for part in parts if part)
@@ -96,7 +109,9 @@ class Diagnostics:
         return f"Diagnostics({n} numbers, {failed} not converged)"
 
 
-def diagnose(draws: Draws, *, rhat_limit: float = 1.05, least_ess: float = 25) -> Diagnostics:
+def diagnose(
+    draws: Draws, *, rhat_limit: float = RHAT_LIMIT, least_ess: float = LEAST_ESS
+) -> Diagnostics:
     """R-hat, effective sample sizes and the error of the mean of every number of `draws`.
 
     Parameters
@@ -146,24 +161,6 @@ def diagnose(draws: Draws, *, rhat_limit: float = 1.05, least_ess: float = 25) -
     return Diagnostics(draws.n_chains, draws.n_draws, table, tuple(findings), tuple(remarks))
 
 
-def warn_if_not_converged(diagnostics: Diagnostics, *, stacklevel: int = 1) -> None:
-    """One `ConvergenceWarning` that names the worst few numbers, if anything was found.
-
-    Parameters
-    ----------
-    diagnostics : Diagnostics
-        What `diagnose` found.
-    stacklevel : int, default=1
-        Whose line the warning shows; 1 is the caller of this function.
-    """
-    if diagnostics.converged:
-        return
-    findings = diagnostics.findings
-    named = "; ".join([*(one.what for one in findings[:_SHOWN]), *_and_more(findings)])
-    message = f"The chains have not converged: {named}. What to do: {findings[0].advice}."
-    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)
-
-
 def _measure(names: NDArray, values: NDArray[np.float64]) -> dict[str, NDArray]:
     """The columns of the table, but for the verdict."""
     constant = values.max(axis=(0, 1)) == values.min(axis=(0, 1))
@@ -199,7 +196,7 @@ def _not_judged(names, values, constant, enough) -> Iterator[Finding]:
     wrong = (~np.isfinite(values)).sum(axis=(0, 1))
     for i in np.flatnonzero(wrong):
         what = f"{names[i]} is not a finite number in {_count(wrong[i], 'draw')}"
-        yield Finding(what, "look for extreme values in the data")
+        yield Finding(what, _EXTREMES)
     if not enough:
         what = f"{_count(values.shape[1], 'draw')} a chain cannot show convergence"
         yield Finding(what, _MORE_DRAWS)
@@ -248,7 +245,13 @@ def _with_rows(name: str, pairs: NDArray[np.int64]) -> str:
     return f"{name} (rows {first} and {second})"
 
 
-def _and_more(findings: tuple[Finding, ...]) -> list[str]:
+def first_few(findings: tuple) -> tuple:
+    """The findings that are named."""
+    return findings[:_SHOWN]
+
+
+def and_more(findings: tuple[Finding, ...]) -> list[str]:
+    """How many findings are not named, in words."""
     left = len(findings) - _SHOWN
     return [f"and {left} more (see diagnostics_.problems)"] if left > 0 else []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -225,21 +226,40 @@ def collect(recorders: Sequence[Recorder], transition: Transition | None = None)
     transition : Transition, optional
         Whose draws they are.
     """
+    numbers = collect_numbers(recorders)
+    wholes, whole_index = kept_of([one.wholes for one in recorders])
+    partitions, partition_index = kept_of([one.partitions for one in recorders])
+    states = (whole.state(numbers.n_levels) for whole in wholes)
+    return replace(
+        numbers,
+        partitions=partitions,
+        partition_index=partition_index,
+        mixtures=tuple(mixture_of(state, transition) for state in states),
+        mixture_index=whole_index,
+    )
+
+
+def collect_numbers(recorders: Sequence[Recorder]) -> Draws:
+    """The numbers of all draws of all chains, without partitions and mixtures.
+
+    Parameters
+    ----------
+    recorders : sequence of Recorder
+        One for each chain, with as many draws each.
+    """
     columns = {
         name: _table([[getattr(row, name) for row in one.rows] for one in recorders])
         for name in _PLAIN_FIELDS
     }
-    n_levels = columns["nodes_at"].shape[2]
-    wholes, whole_index = kept_of([one.wholes for one in recorders])
-    partitions, partition_index = kept_of([one.partitions for one in recorders])
+    nothing = np.empty((0, 2), dtype=np.int64)
     return Draws(
         **columns,
         learned=_stacked([[row.learned for row in one.rows] for one in recorders]),
         pairs=recorders[0].pairs,
-        partitions=partitions,
-        partition_index=partition_index,
-        mixtures=tuple(mixture_of(whole.state(n_levels), transition) for whole in wholes),
-        mixture_index=whole_index,
+        partitions=(),
+        partition_index=nothing,
+        mixtures=(),
+        mixture_index=nothing.copy(),
     )
 
 

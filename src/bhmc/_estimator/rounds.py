@@ -1,0 +1,196 @@
+"""Rounds of draws: chains run until they agree, and end only at sweeps that are fixed beforehand.
+
+The first round has `n_warmup` sweeps and then 300 draws. A further round takes all sweeps so far
+for its warm-up and makes 300 draws over at least as many sweeps, so the first half of a chain is
+discarded and memory does not grow. Whether a round follows is decided by the draws of all chains.
+So the answer is a function of data and seed, as long as no time limit ends the run.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from bhmc._estimator.chain_run import Crew, Ended, Task, crew_of
+from bhmc._estimator.checkpoint import Checkpoint
+from bhmc._estimator.progress import Listener
+from bhmc.posterior.diagnostics import diagnose
+from bhmc.posterior.recorder import Recorder, collect_numbers
+from bhmc.posterior.retention import Plan
+
+AUTO = "auto"
+
+# Draws that a chain keeps with n_draws="auto".
+AUTO_DRAWS = 300
+
+# After the first round none is begun that would end beyond so many sweeps of a chain, or beyond so
+# many rows redrawn: a fit of any table with the default settings takes minutes at most.
+_MOST_SWEEPS = 10_000
+_MOST_ROWS = 4_000_000
+
+
+def most_sweeps(n_rows: int) -> int:
+    """Sweeps of a chain beyond which no further round ends.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of the data.
+    """
+    return min(_MOST_SWEEPS, _MOST_ROWS // n_rows)
+
+
+def next_round(task: Task) -> Task:
+    """The round after this one: all sweeps so far are warm-up, and as many or more follow.
+
+    Parameters
+    ----------
+    task : Task
+        A round.
+    """
+    thin = -(-task.n_sweeps // AUTO_DRAWS)
+    return task._replace(n_warmup=task.n_sweeps, n_draws=AUTO_DRAWS, thin=thin)
+
+
+class Aim(NamedTuple):
+    """When the chains of a fit are to end."""
+
+    plan_for: Callable[[int], Plan]
+    """What is kept of a chain of so many draws."""
+    auto: bool = False
+    """Whether rounds follow until the chains agree; otherwise the first one is all."""
+    adds: bool = False
+    """Whether chains that have ended go on (`warm_start`)."""
+    most_sweeps: int = 0
+    """Sweeps of a chain beyond which no further round ends."""
+    max_seconds: float = np.inf
+    """Time of all chains together."""
+
+
+class Course(NamedTuple):
+    """How the chains of a fit have run."""
+
+    ended: list[Ended]
+    """The chains at the end of the round that counts."""
+    task: Task
+    """That round."""
+    by: str
+    """What ended it, as in `BHMC.ended_by_`."""
+    chains: list[Checkpoint]
+    """Where the chains are now."""
+    seconds: float
+    """Seconds that one sweep of all chains takes; 0 where none was made."""
+
+
+def run_rounds(
+    estimator: Any,
+    task: Task,
+    aim: Aim,
+    seeds: Sequence[np.random.SeedSequence],
+    X: Any,
+    first_line: str,
+    others: Sequence[Listener] = (),
+    chains: Sequence[Checkpoint] | None = None,
+) -> Course:
+    """Run all chains, round after round, until their aim is met.
+
+    Parameters
+    ----------
+    estimator, seeds, X, first_line, others
+        As in `crew_of`.
+    task : Task
+        The first round.
+    aim : Aim
+        When to end.
+    chains : sequence of Checkpoint, optional
+        Chains that go on; by default those in the files of `checkpoint`, or new ones.
+    """
+    start = time.monotonic()
+    with crew_of(estimator, task, seeds, X, first_line, others, aim.auto) as crew:
+        befores = crew.befores if chains is None else copy.deepcopy(list(chains))
+        task, befores = _found_again(task, befores, aim)
+        crew.told.planned(task.n_sweeps)
+        return _Rounds(crew, aim, start, task, befores).run()
+
+
+def _found_again(task: Task, befores: list[Checkpoint], aim: Aim) -> tuple[Task, list[Checkpoint]]:
+    """The round in which the chains are, and the chains with the recorders of that round."""
+    latest = max(befores, key=lambda one: one.n_warmup or 0)
+    if latest.n_warmup is not None and latest.thin is not None:
+        task = task._replace(n_warmup=latest.n_warmup, thin=latest.thin)
+    most_draws = max(len(one.recorder.rows) for one in befores if one.n_warmup == latest.n_warmup)
+    if aim.auto:
+        task = task._replace(n_draws=max(task.n_draws, most_draws))
+        if aim.adds and all(one.made >= task.n_sweeps for one in befores):
+            task = next_round(task)
+    elif aim.adds:
+        task = task._replace(n_draws=task.n_draws + most_draws)
+    task = task._replace(plan=aim.plan_for(task.n_draws))
+    return task, [one._replace(recorder=_recorder_in(task, one)) for one in befores]
+
+
+def _recorder_in(task: Task, chain: Checkpoint) -> Recorder:
+    """The chain's recorder, or a new one where the chain has not begun the round."""
+    if chain.n_warmup not in (None, task.n_warmup):
+        return Recorder(task.plan)
+    return Recorder.from_contents(chain.recorder.contents(), task.plan)
+
+
+class _Rounds:
+    """The rounds of one fit."""
+
+    def __init__(self, crew: Crew, aim: Aim, start: float, task: Task, befores: list[Checkpoint]):
+        self._crew, self._aim, self._start = crew, aim, start
+        self._task, self._befores = task, befores
+        self._made_before = min(one.made for one in befores)
+        self._whole: Course | None = None
+
+    def run(self) -> Course:
+        """Round after round; one that was cut short counts only where it is the first."""
+        while True:
+            ended = self._crew.run(self._task._replace(max_seconds=self._share()), self._befores)
+            now = self._course(ended)
+            if any(one.made < self._task.n_sweeps for one in ended):
+                by = "max_seconds" if any(one.out_of_time for one in ended) else "interrupt"
+                return (self._whole or now)._replace(by=by, chains=now.chains, seconds=now.seconds)
+            now = now._replace(by=self._ended_by(now))
+            if now.by:
+                return now
+            self._whole, self._task = now, next_round(self._task)
+            self._befores = [one._replace(recorder=Recorder(self._task.plan)) for one in now.chains]
+
+    def _share(self) -> float:
+        """Seconds that each chain has: chains that wait for others have as much time as those."""
+        left = self._start + self._aim.max_seconds - time.monotonic()
+        at_once = max(1, effective_n_jobs(self._crew.n_jobs))
+        return left / -(-len(self._befores) // at_once)
+
+    def _course(self, ended: list[Ended]) -> Course:
+        made = max(one.made for one in ended) - self._made_before
+        seconds = (time.monotonic() - self._start) / made if made else 0.0
+        return Course(ended, self._task, "", [one.chain for one in ended], seconds)
+
+    def _ended_by(self, now: Course) -> str:
+        """What ends the run after a whole round; nothing if another round follows."""
+        if not self._aim.auto:
+            return "n_draws"
+        found = diagnose(collect_numbers([one.recorder for one in now.ended]))
+        by = "converged" if found.converged else self._out_of_bounds(now)
+        ends_at = self._task if by else next_round(self._task)
+        self._crew.told.judged(found.worst_rhat, ends_at.n_sweeps)
+        return by
+
+    def _out_of_bounds(self, now: Course) -> str:
+        """Why no further round may follow, if so."""
+        following = next_round(self._task).n_sweeps
+        needed = now.seconds * (following - self._task.n_sweeps)
+        if following > self._aim.most_sweeps:
+            return "max_sweeps"
+        if time.monotonic() + needed > self._start + self._aim.max_seconds:
+            return "max_seconds"
+        return "interrupt" if self._crew.interrupts.asked.is_set() else ""

@@ -1,0 +1,47 @@
+"""Chains of an estimator's last fit, with which its next fit goes on (`warm_start`)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from bhmc._estimator.checkpoint import Checkpoint, check_same_fit
+
+
+class Going(NamedTuple):
+    """What a later fit goes on from."""
+
+    fit: dict[str, str]
+    """What `describe_fit` says of the fit."""
+    chains: list[Checkpoint]
+    """Where its chains are."""
+
+
+def chains_to_go_on(estimator: Any, fit: dict[str, str]) -> list[Checkpoint] | None:
+    """The chains of the last fit, if the estimator is to go on with them; None for new ones.
+
+    With a `checkpoint` an estimator that holds no chains goes on from its files.
+
+    Parameters
+    ----------
+    estimator : BHMC
+        Its `warm_start` says whether to go on.
+    fit : dict
+        What `describe_fit` says of the fit to be made: the last one must have been the same.
+    """
+    if not estimator.warm_start:
+        return None
+    going: Going | None = getattr(estimator, "_going", None)
+    if going is None:
+        if hasattr(estimator, "draws_") and estimator.checkpoint is None:
+            raise ValueError(
+                "warm_start=True needs the chains of the last fit, and a model that was saved, "
+                "copied or pickled has none: fit anew with warm_start=False, or use checkpoint."
+            )
+        return None
+    check_same_fit(fit, going.fit)
+    if len(going.chains) != estimator.n_chains:
+        raise ValueError(
+            f"warm_start=True goes on with the chains of the last fit, which had n_chains="
+            f"{len(going.chains)}, now n_chains={estimator.n_chains}."
+        )
+    return going.chains

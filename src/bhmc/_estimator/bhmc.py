@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from bhmc.model.hyper import concentrations
 from bhmc.model.protocol import Transition
 from bhmc.model.registry import transition_named, unbound
 from bhmc.model.state import CONCENTRATIONS
+from bhmc.posterior.dendrogram import component_dendrogram
 from bhmc.posterior.diagnostics import Diagnostics, diagnose, warn_if_not_converged
 from bhmc.posterior.draws import Draws
 from bhmc.posterior.recorder import (
@@ -140,6 +141,11 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
     tree_ : Tree
         The point estimate (see `estimate`), with the support of its nodes: the share of the kept
         draws that have a node of exactly the same rows.
+    dendrogram_ : Tree
+        Which components are near each other: a summary of the draws, not a part of the model. Its
+        tips are the components of `tree_`, its heights are nats of log likelihood lost when groups
+        share one parameter (the mean over draws), and its support is soft: the mean over draws of
+        the best Jaccard match of a node. `dendrogram_.cut(8)` gives 8 clusters.
     labels_ : (n,) array
         Leaf of each row in the point estimate, 0..n_leaves-1.
     paths_ : (n, n_levels + 1) array
@@ -280,6 +286,8 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         if names is not None:
             self.item_names_ = names
         self.tree_: Tree = self._estimate(kept, data, columns, names)
+        with one_blas_thread():
+            self.dendrogram_ = component_dendrogram(self.tree_, self.draws_, family)
         self.paths_ = self.tree_.paths
         self.component_labels_ = self.tree_.components
         self.labels_ = self.tree_.labels_at(self.tree_.n_levels)
@@ -291,6 +299,14 @@ class BHMC(Prediction, CallbackSupport, ClusterMixin, BaseEstimator):
         """R-hat and effective draws of every label-free number in `draws_`, and what they say."""
         check_is_fitted(self, "draws_")
         return diagnose(self.draws_)
+
+    @cached_property
+    def dendrogram_(self) -> Tree:
+        """The dendrogram of components; `fit` puts it in the place of this property."""
+        check_is_fitted(self)
+        raise AttributeError(
+            "this model has no dendrogram_, because an older bhmc saved it: fit it again."
+        )
 
     def labels_at(self, level: int) -> NDArray[np.int32]:
         """(n,) node of each row at `level` of the point estimate, numbered from 0 in that level.

@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 
 from bhmc._validation.parameters import check_whole
 from bhmc.tree.checks import check_share, known_support
-from bhmc.tree.table import feature_texts
+from bhmc.tree.table import feature_texts, height_text
 
 if TYPE_CHECKING:
     from bhmc.tree import Tree
 
 # Components named in a line before the rest are left out.
 _MAX_COMPONENTS = 5
+# Nodes named in a chain of only children; of a longer one its first and last.
+_MAX_CHAIN = 6
 
 
 class Style(NamedTuple):
@@ -127,7 +129,10 @@ def _describe(
 ) -> str:
     """One node, or a chain of single children, in words."""
     node = chain[0]
-    title = " > ".join("root" if one == 0 else str(one) for one in chain)
+    titles = ["root" if one == 0 else str(one) for one in chain]
+    if len(titles) > _MAX_CHAIN:
+        titles = [titles[0], "…", titles[-1]]
+    title = " > ".join(titles)
     parts = [title if chain == [0] else f"[{title}]", _size(tree, node), _components(tree, node)]
     if features is not None and features[node]:
         parts.append(f"{{{features[node]}}}")
@@ -138,8 +143,10 @@ def _describe(
 
 
 def _size(tree: Tree, node: int) -> str:
-    """How many data, and what speaks for the node."""
-    text = str(tree.sizes[node])
+    """How many data, how far apart they are, and what speaks for the node."""
+    text, height = str(tree.sizes[node]), height_text(tree, node)
+    if height:
+        text = f"{text}, height {height}"
     if tree.merged is not None and tree.merged[node] > 1:
         return f"{text}, others: {tree.merged[node]} nodes"
     # All data are under the root of every draw: there is no doubt to be told.

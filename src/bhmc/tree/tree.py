@@ -320,8 +320,9 @@ class Tree:
 
         `[5 > 14] 58, 82 % (c0: 43, c4: 15)` is node 5 with its only child 14: 58 data, 43 of them
         in component 0 and 15 in component 4; 82 % of the draws have a node of exactly these data
-        (said where it is known). Node numbers are those of `paths`; lines with more than five
-        components end in `...`. Children that are not shown are counted, as in
+        (said where it is known). Where heights are known, a line says that of the node, as in
+        `58, height 120`. Node numbers are those of `paths`; lines with more than five components
+        end in `...`. Children that are not shown are counted, as in
         `… 12 smaller nodes, 40 data`.
 
         Parameters

@@ -15,7 +15,7 @@ import pytest
 
 from bhmc import BHMC
 
-N_INTERRUPTS = int(os.environ.get("BHMC_INTERRUPTS", "1"))
+N_INTERRUPTS = int(os.environ.get("BHMC_INTERRUPTS", "2"))
 BHMC_COMMAND = [sys.executable, "-m", "bhmc"]
 SETTINGS = ["--warmup", "30", "--draws", "800", "--chains", "2", "--seed", "1"]
 

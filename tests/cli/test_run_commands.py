@@ -157,6 +157,43 @@ def test_plot(finished, kind, tmp_path, capsys):
     assert capsys.readouterr().err.endswith(f"Wrote {file}\n")
 
 
+def test_the_dendrogram(finished, tmp_path, capsys):
+    tree = bhmc.BHMC.load(finished / "model.bhmc").dendrogram_
+    assert main(["show", str(finished), "--dendrogram"]) == 0
+    assert capsys.readouterr().out == tree.to_text() + "\n"
+    assert "height" in tree.to_text()
+    assert main(["show", str(finished), "--dendrogram", "--json"]) == 0
+    nodes = json.loads(capsys.readouterr().out)["nodes"]
+    assert [node["height"] for node in nodes] == tree.heights.tolist()
+    file = tmp_path / "out"
+    assert main(["export", str(finished), "--dendrogram", "--to", "linkage", "-o", str(file)]) == 0
+    np.testing.assert_array_equal(np.load(file), tree.to_linkage())
+    capsys.readouterr()
+    line = refused(capsys, "export", finished, "--dendrogram", "--to", "arviz", "-o", file)
+    assert "no dendrogram" in line
+    line = refused(capsys, "plot", finished, "--dendrogram", "--kind", "trace")
+    assert "draws no tree" in line
+
+
+@pytest.mark.parametrize("kind", ["tree", "icicle"])
+def test_plot_of_the_dendrogram(finished, kind, tmp_path):
+    pytest.importorskip("matplotlib", reason="NOT TESTED: matplotlib is not installed.")
+    file = tmp_path / "picture.png"
+    options = ["--kind", kind, "-o", str(file), "--dpi", "40"]
+    assert main(["plot", str(finished), "--dendrogram", *options]) == 0
+    assert file.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_run_of_an_older_bhmc_has_no_dendrogram(finished, tmp_path, capsys):
+    model = bhmc.BHMC.load(finished / "model.bhmc")
+    del model.dendrogram_
+    folder = tmp_path / "old"
+    folder.mkdir()
+    (folder / "run.json").write_text((finished / "run.json").read_text())
+    model.save(folder / "model.bhmc")
+    assert "fit it again" in refused(capsys, "show", folder, "--dendrogram")
+
+
 def test_refusals_of_plot(finished, tmp_path, capsys, monkeypatch):
     line = refused(capsys, "plot", finished, "-o", tmp_path / "a.docx")
     assert "should end in .png" in line

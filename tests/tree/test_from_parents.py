@@ -42,13 +42,13 @@ def test_by_hand():
     )
     assert not tree.has_mixtures
     assert tree.to_text() == (
-        "root 5\n"
-        "├── [1] 3\n"
-        "│   ├── [3] 2\n"
+        "root 5, height 4\n"
+        "├── [1] 3, height 3\n"
+        "│   ├── [3] 2, height 1\n"
         "│   │   ├── [7] 1 a\n"
         "│   │   └── [8] 1 b\n"
         "│   └── [4 > 9] 1 c\n"
-        "└── [2] 2\n"
+        "└── [2] 2, height 2\n"
         "    ├── [5 > 10] 1 d\n"
         "    └── [6 > 11] 1 e"
     )

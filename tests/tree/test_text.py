@@ -246,3 +246,15 @@ def test_a_very_wide_tree():
     assert len(lines) == 22_001
     assert lines[-1] == "    └── [22000] 1 (c0: 1)"
     assert seconds < 10, f"{seconds:.1f} s"
+
+
+def test_heights_are_said_and_long_chains_are_short():
+    parents = [-1, 0, 0, *range(2, 9)]  # a chain from node 2 down to node 9
+    tree = Tree.from_parents(parents, [1, 1, 9], heights=[1234.5, 0, *[0.123] * 7, 0])
+    lines = tree.to_text().splitlines()
+    assert lines[0] == "root 3, height 1,230"
+    assert lines[1].startswith("├── [1 > … > ")
+    assert lines[2].startswith("└── [2 > … > ")
+    assert "height 0.123" in lines[2]
+    short = Tree.from_parents([-1, 0, 0, 2, 3], [1, 4]).to_text()
+    assert short.count(">") == 4

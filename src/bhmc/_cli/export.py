@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bhmc import BHMC
+from bhmc import BHMC, Tree
 from bhmc._cli.exit_codes import OK
 from bhmc._cli.folder import written
 from bhmc._cli.output import print_json, say
-from bhmc._cli.show import load_run
+from bhmc._cli.show import load_run, tree_of
 from bhmc._io.csv_text import csv_text
 from bhmc._validation.errors import RefusedError, refusals
 
@@ -21,9 +21,18 @@ def export(options) -> int:
     _, _, model = load_run(options.folder)
     path = Path(options.output)
     with refusals():
-        write = _WRITERS[options.to](model)
+        write = _writer(options, model)
     put_in_place(path, write)
     return said_where(options, path)
+
+
+def _writer(options, model: BHMC) -> Callable[[Path], Any]:
+    """What writes the tree, or the draws."""
+    if options.to != "arviz":
+        return _WRITERS[options.to](tree_of(model, options))
+    if options.dendrogram:
+        raise RefusedError("--to arviz writes the draws, which have no dendrogram.")
+    return _arviz(model)
 
 
 def put_in_place(path: Path, write: Callable[[Path], Any]) -> None:
@@ -50,12 +59,12 @@ def text_writer(text: str) -> Callable[[Path], Any]:
     return lambda path: path.write_text(text.rstrip("\n") + "\n", "utf-8", newline="\n")
 
 
-def _newick(model: BHMC) -> Callable[[Path], Any]:
-    return text_writer(model.tree_.to_newick())
+def _newick(tree: Tree) -> Callable[[Path], Any]:
+    return text_writer(tree.to_newick())
 
 
-def _linkage(model: BHMC) -> Callable[[Path], Any]:
-    matrix = model.tree_.to_linkage()
+def _linkage(tree: Tree) -> Callable[[Path], Any]:
+    matrix = tree.to_linkage()
 
     def write(path: Path) -> None:
         with path.open("wb") as file:  # np.save would add .npy to the name
@@ -64,18 +73,18 @@ def _linkage(model: BHMC) -> Callable[[Path], Any]:
     return write
 
 
-def _json(model: BHMC) -> Callable[[Path], Any]:
-    return text_writer(model.tree_.to_json())
+def _json(tree: Tree) -> Callable[[Path], Any]:
+    return text_writer(tree.to_json())
 
 
-def _csv(model: BHMC) -> Callable[[Path], Any]:
-    table = model.tree_.nodes()
+def _csv(tree: Tree) -> Callable[[Path], Any]:
+    table = tree.nodes()
     rows = zip(*(values.tolist() for values in table.values()), strict=True)
     return text_writer(csv_text(list(table), rows))
 
 
-def _graphml(model: BHMC) -> Callable[[Path], Any]:
-    graph = model.tree_.to_networkx()
+def _graphml(tree: Tree) -> Callable[[Path], Any]:
+    graph = tree.to_networkx()
     from networkx import write_graphml
 
     for _, attributes in graph.nodes(data=True):
@@ -100,5 +109,4 @@ _WRITERS = {
     "json": _json,
     "csv": _csv,
     "graphml": _graphml,
-    "arviz": _arviz,
 }

@@ -59,7 +59,9 @@ Print the tree of a run.
 
 A line is a node: its number (a > b where b is an only child), how many data it holds, how many of
 them each component holds, and in a leaf their names. A percentage is the share of draws that have a
-node of exactly these data.
+node of exactly these data. In a dendrogram (--dendrogram) a height is the log likelihood, in nats,
+that is lost when the components below share one parameter, and a percentage says how well the
+draws have the node: the mean of the best match, 100 % where all have exactly these data.
 """
 
 _PREDICT = """\
@@ -189,6 +191,14 @@ def _fit(commands) -> None:
     add_fit(parser)
 
 
+def _dendrogram(parser, what: str) -> None:
+    parser.add_argument(
+        "--dendrogram",
+        action="store_true",
+        help=f"{what} the dendrogram of components in place of the tree: which are near each other",
+    )
+
+
 def _show(commands) -> None:
     parser = _on_folder(
         commands,
@@ -196,6 +206,7 @@ def _show(commands) -> None:
         "print the tree of a run",
         _SHOW,
     )
+    _dendrogram(parser, "print")
     parser.add_argument("--depth", type=whole(0), metavar="N", help="levels to show; 0: the root")
     parser.add_argument(
         "--min-size", type=whole(1), default=1, metavar="N", help="hide nodes of fewer data"
@@ -238,6 +249,7 @@ def _plot(commands) -> None:
     parser.add_argument(
         "--kind", choices=PLOTS, default="tree", help="what to draw (default: tree)"
     )
+    _dendrogram(parser, "draw")
     _output(parser, "the picture, by its ending .png, .svg or .pdf (default: DIR/KIND.png)")
     parser.add_argument(
         "--level",
@@ -275,6 +287,7 @@ def _export(commands) -> None:
         "  arviz     draws, as NetCDF (needs arviz)",
     )
     parser.add_argument("--to", choices=EXPORTS, required=True, help="the format")
+    _dendrogram(parser, "write")
     _output(parser, "the file to write", required=True)
     _json(parser)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bhmc import BHMC
+from bhmc import BHMC, Tree
 from bhmc._cli.exit_codes import OK
 from bhmc._cli.folder import RunFolder
 from bhmc._cli.options import ALL_TOP_NODES
@@ -32,6 +32,16 @@ def load_run(name: str) -> tuple[RunFolder, dict[str, Any], BHMC]:
     return folder, record, model
 
 
+def tree_of(model: BHMC, options) -> Tree:
+    """The tree that is asked for: with --dendrogram the dendrogram of components."""
+    if not options.dendrogram:
+        return model.tree_
+    try:
+        return model.dendrogram_
+    except AttributeError as error:
+        raise RefusedError(str(error)) from None
+
+
 def count_draws(model: BHMC) -> str:
     """How many draws there are, in words."""
     made, chains = counted(model.draws_.n_draws, "draw"), model.draws_.n_chains
@@ -41,9 +51,9 @@ def count_draws(model: BHMC) -> str:
 def show(options) -> int:
     """Print the tree."""
     _, record, model = load_run(options.folder)
-    tree = model.tree_
     if options.describe is not None:
         return _describe(model, options)
+    tree = tree_of(model, options)
     if options.min_support is not None and tree.support is None:
         raise RefusedError("the support of nodes is not known in this run.")
     if options.json:

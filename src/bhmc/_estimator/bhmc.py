@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,7 @@ from bhmc.model.protocol import Transition
 from bhmc.model.registry import transition_named, unbound
 from bhmc.model.state import CONCENTRATIONS, State
 from bhmc.posterior.advice import longer, warn_if_not_converged
+from bhmc.posterior.dendrogram import component_dendrogram
 from bhmc.posterior.diagnostics import Diagnostics, diagnose
 from bhmc.posterior.draws import Draws
 from bhmc.posterior.outliers import SeatedDraw, outlier_scores
@@ -169,6 +170,11 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         The point estimate (see `estimate`), with two numbers for every node: `support`, the mean
         over kept draws of the best Jaccard match of the node's rows and a node of the draw, and
         `exact_support`, the share of kept draws that have a node of exactly the same rows.
+    dendrogram_ : Tree
+        Which components are near each other: a summary of the draws, not a part of the model. Its
+        tips are the components of `tree_`, its heights are nats of log likelihood lost when groups
+        share one parameter (the mean over draws), and its support is that of the same groups in
+        the dendrograms of the draws. `dendrogram_.cut(8)` gives 8 clusters.
     labels_ : (n,) array
         Leaf of each row in the point estimate, 0..n_leaves-1.
     paths_ : (n, n_levels + 1) array
@@ -339,6 +345,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
             state = self._estimate(kept, family, transition, np.random.default_rng(estimate_seed))
         self.tree_: Tree = self._tree(state, data, columns, names)
         with one_blas_thread():
+            self.dendrogram_ = component_dendrogram(self.tree_, self.draws_, family)
             self.node_features_: NodeFeatures = node_features(
                 self.tree_,
                 partial(feature_blocks, data, columns),
@@ -377,6 +384,14 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         """
         check_is_fitted(self, "draws_")
         return path_support(self.paths_, self.tree_.n_nodes, self.draws_.partitions)
+
+    @cached_property
+    def dendrogram_(self) -> Tree:
+        """The dendrogram of components; `fit` puts it in the place of this property."""
+        check_is_fitted(self)
+        raise AttributeError(
+            "this model has no dendrogram_, because an older bhmc saved it: fit it again."
+        )
 
     def labels_at(self, level: int) -> NDArray[np.int32]:
         """(n,) node of each row at `level` of the point estimate, numbered from 0 in that level.

@@ -268,6 +268,10 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
         m = self._m0 + s / strength + rng.standard_normal(s.shape) * np.sqrt(v / strength)
         return np.hstack([self._location + self._scale * m, np.log(v) + self._log_units])
 
+    def _variance_prior(self) -> tuple[float, Floats | float]:
+        """(shape, shape typical)."""
+        return self._shape, self._shape * self._typical
+
     def _around(self, s: Floats, squares: Floats, count: Floats) -> Floats:
         """Sums of (y - mu0)^2 from those of y and y^2."""
         return np.maximum(squares + self._pooled(self._m0 * (count * self._m0 - 2 * s)), 0.0)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaln, expit
+from scipy.special import betaln, entr, expit
 
 from bhmc.likelihoods._discrete import (
     ColumnFamily,
@@ -15,7 +15,7 @@ from bhmc.likelihoods._discrete import (
 )
 from bhmc.likelihoods._protocol import Likelihood
 from bhmc.likelihoods._summary import ColumnSummary
-from bhmc.likelihoods.blocks import Floats, by_rows
+from bhmc.likelihoods.blocks import Floats, by_rows, over
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +104,11 @@ class BernoulliFamily(ColumnFamily):
         """
         log_p, log_q = -np.logaddexp(0.0, -theta), -np.logaddexp(0.0, theta)
         return (self._a * log_p + self._b * log_q - betaln(self._a, self._b)).sum(axis=1)
+
+    def log_maximum(self, sums: Floats) -> Floats:
+        """sum_d [ S log(S / N) + (N - S) log(1 - S / N) ], with S = sum o x and N = sum o."""
+        ones, seen = self._parts(sums)
+        return -(seen * entr(over(ones, seen)) + seen * entr(over(seen - ones, seen))).sum(axis=1)
 
     def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
         """logit p_kd, p_kd ~ Beta(a_d + S_kd, b_d + N_kd - S_kd), with S = sum o x and N = sum o.

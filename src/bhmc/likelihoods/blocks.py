@@ -16,6 +16,11 @@ def slices(n: int, height: int = 4096) -> list[slice]:
     return [slice(first, min(first + height, n)) for first in range(0, n, height)]
 
 
+def over(sums: Floats, counts: Floats) -> Floats:
+    """sums / counts, 0 where a count is 0."""
+    return sums / np.where(counts > 0, counts, np.inf)
+
+
 def by_rows(n: int, of_slice: Callable[[slice], Floats]) -> Floats:
     """(n,): one number a row, from a function that gives those of a slice of rows."""
     numbers = np.empty(n)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, xlogy
 
 from bhmc._validation.parameters import check_whole
 from bhmc.likelihoods._discrete import (
@@ -181,6 +181,12 @@ class CategoricalFamily(ConjugateFamily):
         of a column have one coordinate less than numbers.
         """
         return self._log_constant + theta @ (self._concentration - 1)
+
+    def log_maximum(self, sums: Floats) -> Floats:
+        """sum over categories of C log(C / N), C the count of the category and N of its column."""
+        counts = sums[:, :-1]
+        seen = np.add.reduceat(counts, self._starts, axis=1)
+        return xlogy(counts, counts).sum(axis=1) - xlogy(seen, seen).sum(axis=1)
 
     def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
         """log p_kd, p_kd ~ Dir(concentration_d + counts of the categories of column d)."""

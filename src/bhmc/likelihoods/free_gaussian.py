@@ -1,6 +1,8 @@
 """x ~ N(mean, variance), with a mean and variances of every component's own."""
 
+import copy
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +14,7 @@ from bhmc.likelihoods._missing import observed_points
 from bhmc.likelihoods._protocol import ConjugateFamily
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods._units import InUnits
-from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, slices
+from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, over, slices
 
 # The square of a scaled value beyond this costs a sum digits when it is subtracted again.
 _VERY_LARGE = 1e3
@@ -102,6 +104,9 @@ class FreeGaussianFamily(ConjugateFamily):
     to the variance: given n rows, m^2 / v is of the order of n / strength at most, and no more
     digits than this number has are lost.
     """
+
+    # Put in by `with_spread`: variances in the coordinates y.
+    _within: Floats
 
     def __init__(self, likelihood: FreeGaussian, X: Floats, summary: ColumnSummary | None = None):
         self.n_rows, self._d = X.shape
@@ -216,6 +221,29 @@ class FreeGaussianFamily(ConjugateFamily):
         v = v / rng.standard_gamma(shape, v.shape)
         m = centre + rng.standard_normal(centre.shape) * np.sqrt(v / strength)
         return np.hstack([self._location + self._scale * m, np.log(v) + self._log_units])
+
+    def log_maximum(self, sums: Floats) -> Floats:
+        """sum_d (sum o y_d)^2 / (2 v_d N_kd), v being the variances within all components."""
+        squares = over(sums[:, : self._d] ** 2, self._counts(sums))
+        return (self._pooled(squares) / (2 * self._within)).sum(axis=1)
+
+    def with_spread(self, sums: Floats) -> Self:
+        """A copy with v = (sum_k R_k + 2 K noise) / (sum_k n_k + 2 K shape), column by column.
+
+        R_k is the sum of squares of n_k entries about their mean. Each component's prior counts for
+        2 shape entries of variance noise / shape, so that v is above 0 where all components are
+        single rows. Spherical: R and n add up over the columns.
+        """
+        family, (shape, noise) = copy.copy(self), self._variance_prior()
+        d, count = self._d, self._counts(sums)
+        rest = sums[:, d : d + self._each] - self._pooled(over(sums[:, :d] ** 2, count))
+        total = np.maximum(rest, 0.0).sum(axis=0) / 2 + len(sums) * noise
+        family._within = total / (self._halves(count).sum(axis=0) + len(sums) * shape)
+        return family
+
+    def _variance_prior(self) -> tuple[float, Floats | float]:
+        """(shape, scale) of the inverse gamma law of v."""
+        return self._prior.shape, self._prior.noise
 
     def _enter(self, theta: Floats) -> tuple[Floats, Floats]:
         """(m, log v), (K, d) and (K, d) or (K, 1), in units of scale."""

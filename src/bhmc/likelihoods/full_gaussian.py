@@ -1,6 +1,8 @@
 """x ~ N(mean, Sigma), with a mean and a full covariance of every component's own."""
 
+import copy
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +15,7 @@ from bhmc.likelihoods._missing import has_missing
 from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
 from bhmc.likelihoods._scales import column_scales
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
-from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, slices
+from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, over, slices
 
 # What `scaled_to` adds to the diagonal of a correlation matrix with a smaller eigenvalue than this.
 _RIDGE = 1e-6
@@ -135,6 +137,9 @@ class FullGaussianFamily(ConjugateFamily):
     than this number has are lost.
     """
 
+    # Put in by `with_spread`: C in the coordinates y.
+    _within: Floats
+
     def __init__(self, likelihood: FullGaussian, X: Floats, summary: ColumnSummary | None = None):
         self.n_rows, self._d = X.shape
         summary = summary_of_all(X, summary)
@@ -247,6 +252,23 @@ class FullGaussianFamily(ConjugateFamily):
         m = centre + np.einsum("kij,kj->ki", factor, z)
         i, j = self._lower
         return np.hstack([self._mu0 + m @ self._root.T, (self._root @ factor)[:, i, j]])
+
+    def log_maximum(self, sums: Floats) -> Floats:
+        """|C^-1 sum y|^2 / (2 N_k), C C' being the covariance within all components."""
+        white = _over(sums[:, : self._d], self._within, transposed=True)
+        return 0.5 * over((white**2).sum(axis=1), sums[:, -1])
+
+    def with_spread(self, sums: Floats) -> Self:
+        """A copy with C C' = (sum_k S_k + K sigma0) / (sum_k n_k + K nu).
+
+        S_k is the scatter of n_k rows about their mean. Each component's prior counts for nu rows
+        of scatter sigma0.
+        """
+        family, n, s = copy.copy(self), sums[:, -1:], sums[:, : self._d]
+        scatter = self._unpacked(sums[:, self._d : -1]).sum(axis=0) - over(s, n).T @ s
+        total = n.sum() + len(sums) * self._nu
+        family._within = np.linalg.cholesky((scatter + len(sums) * np.eye(self._d)) / total)
+        return family
 
     def sums(self, components: NDArray, n_components: int) -> Floats:
         """(K, s): sums of t over the rows of each component, without a wide t for every row."""

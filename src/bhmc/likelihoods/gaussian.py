@@ -9,7 +9,7 @@ from scipy import linalg
 from bhmc._validation.parameters import check_covariance, check_vector
 from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
-from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, slices
+from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, over, slices
 from bhmc.likelihoods.learned_noise import LearnedNoiseFamily
 from bhmc.priors import Prior
 
@@ -221,6 +221,10 @@ class GaussianFamily(ConjugateFamily):
         ]
         constants = self.n_rows * self._constant - self.log_base().sum()
         return float(constants - 0.5 * np.sum(squares))
+
+    def log_maximum(self, sums: Floats) -> Floats:
+        """|sum y|^2 / (2 N_k)."""
+        return 0.5 * over(_squares(sums[:, :-1]), sums[:, -1])
 
     def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
         """theta_k ~ N(posterior mean, posterior covariance), precision Sigma0^-1 + N_k Sigma^-1.

@@ -11,7 +11,7 @@ from bhmc._validation.parameters import check_covariance, check_vector
 from bhmc.likelihoods._protocol import ConjugateFamily
 from bhmc.likelihoods._scales import column_scales, common_deviation
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
-from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows
+from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, over
 from bhmc.likelihoods.slice_sampler import slice_draw
 from bhmc.priors import InverseGamma, Prior, Uniform
 
@@ -144,6 +144,11 @@ class LearnedNoiseFamily(ConjugateFamily):
         """m_d ~ N(m0_d, w_d) entry by entry."""
         each = (self._enter(theta) - self._m0) ** 2 / self._w + np.log(2 * np.pi * self._w)
         return -0.5 * each.sum(axis=1)
+
+    def log_maximum(self, sums: Floats) -> Floats:
+        """|sum y|^2 / (2 v N_k)."""
+        squares = (sums[:, :-1] ** 2).sum(axis=1)
+        return over(squares, sums[:, -1]) / (2 * self._v)
 
     def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
         """m_kd ~ N((m0_d / w_d + sum y_d / v) / P, 1 / P), P = 1 / w_d + N_k / v."""

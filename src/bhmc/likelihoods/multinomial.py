@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.special import gammaln
+from scipy.special import gammaln, xlogy
 
 from bhmc._validation.errors import WrongEntryError
 from bhmc.likelihoods._discrete import (
@@ -161,6 +161,12 @@ class MultinomialFamily(ConjugateFamily):
         """
         constant = gammaln(self._prior.sum()) - gammaln(self._prior).sum()
         return constant + theta @ (self._prior - 1)
+
+    def log_maximum(self, sums: Floats) -> Floats:
+        """sum_d S_d log(S_d / S), with S_d = sum x_d and S their total."""
+        counts = sums[:, :-1]
+        total = counts.sum(axis=1)
+        return xlogy(counts, counts).sum(axis=1) - xlogy(total, total)
 
     def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
         """log p_k, p_k ~ Dir(concentration + sum x)."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
+from scipy.special import gammaln, xlogy
 
 from bhmc._validation.parameters import check_positive
 from bhmc.likelihoods._discrete import (
@@ -21,7 +21,7 @@ from bhmc.likelihoods._discrete import (
 from bhmc.likelihoods._protocol import Likelihood
 from bhmc.likelihoods._scales import column_scales
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
-from bhmc.likelihoods.blocks import Floats, by_rows
+from bhmc.likelihoods.blocks import Floats, by_rows, over
 
 _LEAST_RATE, _LARGEST_RATE = 1e-100, 1e100
 
@@ -137,6 +137,11 @@ class PoissonFamily(ColumnFamily):
         log_scaled = np.log(self._rate) + theta
         each = self._shape * log_scaled - np.exp(log_scaled) - gammaln(self._shape)
         return each.sum(axis=1)
+
+    def log_maximum(self, sums: Floats) -> Floats:
+        """sum_d [ S log(S / N) - S ], with S = sum o x and N = sum o."""
+        total, seen = self._parts(sums)
+        return (xlogy(total, over(total, seen)) - total).sum(axis=1)
 
     def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
         """log lambda_kd, lambda_kd ~ Gamma(shape_d + sum o x, rate_d + sum o)."""

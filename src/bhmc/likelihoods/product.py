@@ -293,6 +293,18 @@ class ProductFamily(ConjugateFamily):
         pairs = zip(self._parts, self._of_statistics(sums), strict=True)
         return np.hstack([part.draw_theta(own, rng) for part, own in pairs])
 
+    def log_maximum(self, sums: Floats) -> Floats:
+        """The sum over the parts."""
+        pairs = zip(self._parts, self._of_statistics(sums), strict=True)
+        return np.sum([part.log_maximum(own) for part, own in pairs], axis=0)
+
+    def with_spread(self, sums: Floats) -> Self:
+        """A copy whose parts have the spread within their own components."""
+        family = copy.copy(self)
+        pairs = zip(self._parts, self._of_statistics(sums), strict=True)
+        family._parts = [part.with_spread(own) for part, own in pairs]
+        return family
+
     def points(self, rows: slice) -> Floats:
         """Those of the parts, side by side: each has its columns in units that compare."""
         return np.hstack([part.points(rows) for part in self._parts])

@@ -15,7 +15,7 @@ from bhmc.likelihoods._resolution import checked_least, least_variance
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods._truncated import gamma_below
 from bhmc.likelihoods._units import InUnits, Learning
-from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, slices
+from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, over, slices
 from bhmc.likelihoods.gaussian import Gaussian
 
 # A scaled value beyond this costs a sum digits when it is subtracted again.
@@ -242,6 +242,11 @@ class SharedGaussianFamily(ConjugateFamily):
         m = (theta - self._location) / self._scale
         each = -0.5 * (m - self._m0) ** 2 / self._w - 0.5 * np.log(2 * np.pi * self._w)
         return (each - np.log(self._scale)).sum(axis=1)
+
+    def log_maximum(self, sums: Floats) -> Floats:
+        """sum_d (sum o y_d)^2 / (2 v_d N_kd)."""
+        squares = sums[:, : self.n_parameters] ** 2 / (2 * self._v)
+        return over(squares, self._counts(sums)).sum(axis=1)
 
     def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
         """m_kd ~ N((m0_d / w_d + sum o y / v_d) / P, 1 / P), P = 1 / w_d + N_kd / v_d."""

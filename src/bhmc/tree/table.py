@@ -50,6 +50,14 @@ def node_table(tree: Tree, n_features: int) -> dict[str, NDArray]:
     return table
 
 
+def height_text(tree: Tree, node: int) -> str:
+    """The height of a node with three digits, as `1,230`; empty where it is 0 or not known."""
+    if tree.heights is None or tree.heights[node] == 0:
+        return ""
+    height = float(tree.heights[node])
+    return f"{float(f'{height:.3g}'):,.0f}" if abs(height) >= 100 else f"{height:.3g}"
+
+
 def top_features(
     tree: Tree, nodes: NDArray[np.int64], n: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 from bhmc._validation.parameters import check_whole
 from bhmc.tree.consensus import left_out, nearest_above, supported
 from bhmc.tree.node_names import chain_name
-from bhmc.tree.table import feature_texts
+from bhmc.tree.table import feature_texts, height_text
 
 if TYPE_CHECKING:
     from bhmc.tree import Tree
 
 # Components named in a line before the rest are left out.
 _MAX_COMPONENTS = 5
+# Nodes named in a chain of only children; of a longer one its first and last.
+_MAX_CHAIN = 6
 
 
 class Style(NamedTuple):
@@ -138,7 +140,10 @@ def _describe(
 ) -> str:
     """One node, or a chain of single children, in words."""
     node, name = chain[0], chain_name(tree, chain)
-    title = " > ".join("root" if one == 0 else str(one) for one in chain)
+    titles = ["root" if one == 0 else str(one) for one in chain]
+    if len(titles) > _MAX_CHAIN:
+        titles = [titles[0], "…", titles[-1]]
+    title = " > ".join(titles)
     title = title if chain == [0] and not name else f"[{title}]"
     parts = [name, title, _size(tree, node), _components(tree, node)]
     if features is not None and features[node]:
@@ -150,8 +155,10 @@ def _describe(
 
 
 def _size(tree: Tree, node: int) -> str:
-    """How many data, and what speaks for the node."""
-    text = str(tree.sizes[node])
+    """How many data, how far apart they are, and what speaks for the node."""
+    text, height = str(tree.sizes[node]), height_text(tree, node)
+    if height:
+        text = f"{text}, height {height}"
     if tree.merged is not None and tree.merged[node] > 1:
         return f"{text}, others: {tree.merged[node]} nodes"
     # All data are under the root of every draw: there is no doubt to be told.

@@ -360,9 +360,10 @@ class Tree:
         """The tree as lines of text, a node a line.
 
         `[5 > 14] 58, 82 % (c0: 43, c4: 15)` is node 5 with its only child 14: 58 data, 43 of them
-        in component 0 and 15 in component 4; its support is 82 % (said where it is known). A node
-        with a name begins with it: `birds [8] 20`. Node numbers are those of `paths`; lines with
-        more than five components end in `...`. Children that are not shown are counted, as in
+        in component 0 and 15 in component 4; its support is 82 % (said where it is known). Where
+        heights are known, a line says that of the node, as in `58, height 120`. A node with a name
+        begins with it: `birds [8] 20`. Node numbers are those of `paths`; lines with more than five
+        components end in `...`. Children that are not shown are counted, as in
         `… 12 smaller nodes, 40 data`.
 
         Parameters

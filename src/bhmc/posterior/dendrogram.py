@@ -161,6 +161,9 @@ def _as_tree(tree: Tree, used: NDArray, groups: NDArray, merges: Merges, support
         },
         weights=np.column_stack([held / bare.sizes[:, None], np.zeros(bare.n_nodes)]),
         support=support[_same_nodes(held[:, used] > 0, merges.members)],
+        exact_support=None,
+        node_names=None,
+        merged=None,
     )
 
 

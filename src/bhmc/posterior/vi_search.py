@@ -24,7 +24,7 @@ MOST_ROWS = 20_000
 _MOST_ROUNDS, _LEAST_GAIN = 20, 1e-4
 
 # Draws that are improved, fewer where rows x draws x levels are many.
-_MOST_STARTS, _MOST_ENTRIES = 4, 2**21
+_MOST_STARTS, _MOST_ENTRIES = 4, 2**20
 
 Labels = NDArray[np.integer]
 

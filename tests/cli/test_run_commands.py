@@ -42,12 +42,13 @@ def test_show_as_json(finished, capsys):
     assert [node["id"] for node in fewer] == wanted
 
 
-def test_nodes_below_a_hidden_one_are_hidden(finished):
+def test_nodes_below_one_without_support_are_lifted(finished):
     tree = bhmc.BHMC.load(finished / "model.bhmc").tree_
     support = np.array([1.0, 0.1, 0.9])[tree.levels]
     options = argparse.Namespace(min_size=1, depth=None, min_support=0.5, features=0)
     nodes = show.node_list(replace(tree, support=support), options)
-    assert [node["id"] for node in nodes] == [0]
+    assert [node["id"] for node in nodes] == [0, *np.flatnonzero(tree.levels == 2)]
+    assert [node["parent"] for node in nodes] == [-1, *np.zeros(len(nodes) - 1)]
 
 
 def test_lines_are_cut_by_what_they_take_in_a_terminal():

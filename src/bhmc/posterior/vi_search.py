@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bhmc.model.state import Partition
 from bhmc.posterior.kernels.relocation import sweep
-from bhmc.posterior.kernels.tables import Tables, count_all
+from bhmc.posterior.kernels.tables import Tables
 from bhmc.posterior.summary import compared, expected_losses, expected_vi, labels_of
 
 # Data of more rows are not searched: there the nearest draw is the estimate.
@@ -150,33 +150,46 @@ def tables_of(start: Sequence[Labels], draws: Sequence[Sequence[Labels]]) -> Tab
         n_nodes[level] = len(kinds)
     slots = np.tile(np.arange(shape[1], dtype=np.int32), (shape[0], 1))
     cluster, sizes, typical = _clusters(draws)
-    size, candidates = np.zeros((2, *shape), dtype=np.int32)
-    used, moving, touched = np.zeros((3, len(sizes)), dtype=np.int32)
-    met, both = np.zeros((2, int(sizes.sum())), dtype=np.int32)
-    tables = Tables(
+    first = np.cumsum(sizes) - sizes
+    used, met, both = _lists(cluster, node, first)
+    moving, touched = np.zeros((2, len(sizes)), dtype=np.int32)
+    return Tables(
         node=node,
         parent=parent,
-        size=size,
+        size=np.stack([np.bincount(one, minlength=shape[1]) for one in node]).astype(np.int32),
         slots=slots,
         place=slots.copy(),
         n_nodes=n_nodes,
         most=typical,
         cluster=cluster,
-        first=np.cumsum(sizes) - sizes,
+        first=first,
         used=used,
         met=met,
         both=both,
         moving=moving,
         touched=touched,
-        candidates=candidates,
+        candidates=np.zeros(shape, dtype=np.int32),
         n_candidates=np.ones(shape[0], dtype=np.int64),
         is_candidate=np.zeros(shape, dtype=bool),
         cost=np.zeros(shape),
         chosen=np.zeros(shape[0], dtype=np.int32),
         f=_x_log_x(shape[1]),
     )
-    count_all(tables)
-    return tables
+
+
+def _lists(
+    cluster: NDArray[np.int32], node: NDArray[np.int32], first: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """`used`, `met` and `both` of `Tables`, counted."""
+    n = node.shape[1]
+    pairs = cluster[1:].astype(np.int64) * n + node[1:, :, None]
+    met, both = np.zeros((2, pairs.size), dtype=np.int32)
+    kinds, counts = np.unique(pairs, return_counts=True)
+    q, z = np.divmod(kinds, n)
+    used = np.bincount(q, minlength=len(first))
+    place = first[q] + np.arange(len(q)) - (np.cumsum(used) - used)[q]
+    met[place], both[place] = z, counts
+    return used.astype(np.int32), met, both
 
 
 def _best_of(

@@ -8,14 +8,14 @@ f(x) = x log x. A block of b rows that joins node z adds f(n_z + b) - f(n_z) to 
 f(n_zh + b_h) - f(n_zh) to the second, b_h being the block's rows in cluster h.
 """
 
-from bhmc._compiled.decorators import compiled, helper
+from bhmc._compiled.decorators import compiled, merged
 from bhmc.posterior.kernels.tables import close_node, count_in, count_out, open_node
 
 # A move must gain more than rounding can: n times the expected VI, in nats.
 _LEAST_GAIN = 1e-9
 
 
-@helper
+@merged
 def fill_costs(tables, rows, start, end, depth, stays):
     """cost[l, z]: what it adds to levels 1..l to put the block below node z of level l.
 
@@ -46,7 +46,7 @@ def fill_costs(tables, rows, start, end, depth, stays):
             tables.cost[level, z] += tables.cost[level - 1, tables.parent[level, z]]
 
 
-@helper
+@merged
 def consider(tables, level, z, b):
     """Node z becomes a candidate for a block of b rows; what its size costs."""
     tables.is_candidate[level, z] = True
@@ -56,7 +56,7 @@ def consider(tables, level, z, b):
     tables.cost[level, z] = tables.f[size + b] - tables.f[size]
 
 
-@helper
+@merged
 def count_block(tables, rows, start, end, level):
     """moving[q] for the clusters of a level that hold rows of the block; returns how many do."""
     n_touched = 0
@@ -70,7 +70,7 @@ def count_block(tables, rows, start, end, level):
     return n_touched
 
 
-@helper
+@merged
 def take_out(tables, rows, start, end, depth):
     """The block leaves levels 1..depth; returns the last level at which its old node still is.
 
@@ -88,7 +88,7 @@ def take_out(tables, rows, start, end, depth):
     return stays
 
 
-@helper
+@merged
 def put_in(tables, rows, start, end, level, depth):
     """The block joins chosen[level] and its ancestors, and new nodes from there down to depth."""
     node = tables.chosen[level]
@@ -106,7 +106,7 @@ def put_in(tables, rows, start, end, level, depth):
             tables.parent[depth + 1, tables.node[depth + 1, rows[i]]] = tables.chosen[depth]
 
 
-@helper
+@merged
 def relocate(tables, rows, start, end, depth):
     """Put a block where it costs least: below any node, on a new branch from there on.
 

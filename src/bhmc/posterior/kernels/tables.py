@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._compiled.decorators import compiled, helper
+from bhmc._compiled.decorators import merged
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -63,7 +63,7 @@ class Tables(NamedTuple):
     """(n + 1,) x log x."""
 
 
-@helper
+@merged
 def find(tables, q, node):
     """The place of a node in the list of q, or the end of that list."""
     place = tables.first[q]
@@ -73,7 +73,7 @@ def find(tables, q, node):
     return place
 
 
-@helper
+@merged
 def count_in(tables, level, row, node):
     """Row `row` joins a node of a level."""
     tables.node[level, row] = node
@@ -88,7 +88,7 @@ def count_in(tables, level, row, node):
         tables.both[place] += 1
 
 
-@helper
+@merged
 def count_out(tables, level, row):
     """Row `row` leaves its node of a level."""
     node = tables.node[level, row]
@@ -104,7 +104,7 @@ def count_out(tables, level, row):
             tables.both[place] = tables.both[last]
 
 
-@helper
+@merged
 def open_node(tables, level, parent):
     """Take a free slot of a level for a child of `parent`."""
     node = tables.slots[level, tables.n_nodes[level]]
@@ -113,7 +113,7 @@ def open_node(tables, level, parent):
     return node
 
 
-@helper
+@merged
 def close_node(tables, level, node):
     """Give the slot of a node without rows back."""
     tables.n_nodes[level] -= 1
@@ -123,11 +123,3 @@ def close_node(tables, level, node):
     tables.place[level, other] = place
     tables.slots[level, last] = node
     tables.place[level, node] = last
-
-
-@compiled
-def count_all(tables):
-    """Fill sizes and lists from the nodes of all rows."""
-    for level in range(1, tables.node.shape[0]):
-        for row in range(tables.node.shape[1]):
-            count_in(tables, level, row, tables.node[level, row])

@@ -33,6 +33,9 @@ SOURCES = (
             "proposal",
             "concentrations",
             "weights",
+            "branches",
+            "relocate",
+            "regraft",
         )
     ),
 )

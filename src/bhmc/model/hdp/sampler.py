@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bhmc.model.hdp import kernels, workspace
 from bhmc.model.hdp.captured import check_captured
 from bhmc.model.hdp.density import log_p_tree
+from bhmc.model.hdp.moves import BlockMoves
 from bhmc.model.hdp.params import hdp_state
 from bhmc.model.state import Hyper, Info, Partition, Sizes, State, paths_to
 from bhmc.rows.local import LocalRows
@@ -68,6 +69,8 @@ class HdpSampler:
         Priors where concentrations are to be learned; the current numbers are those of `held`.
     draw_weights : callable, optional
         Draws weights and concentrations in place of the engine's own `draw_weights`.
+    moves : tuple of str, default=()
+        Block moves that run before the weights are drawn; see `moves`.
     """
 
     stages = ("redraw_data", "redraw_weights", "redraw_theta")
@@ -86,6 +89,7 @@ class HdpSampler:
         engine: ModuleType = kernels,
         learning: Hyper | None = None,
         draw_weights: Callable[["HdpSampler"], workspace.Rates] | None = None,
+        moves: tuple[str, ...] = (),
     ):
         self.rows, self._sampler, self.rng, self.engine = rows, sampler, rng, engine
         # The generator as the engine's conditionals take it; `rng` must stay alive beside it.
@@ -98,6 +102,7 @@ class HdpSampler:
         self._learns_shared = rows.family.n_shared > 0
         self._learns = True
         self._draw_weights = draw_weights or HdpSampler._draw_weights_by_slices
+        self._moves = BlockMoves(moves)
         self._row_numbers = np.arange(rows.height)
         self._log_base: float | None = None
         self._turn_to(held.shared)
@@ -270,8 +275,12 @@ class HdpSampler:
             self._pass_over_tile(n_rows)
 
     def redraw_weights(self) -> None:
-        """B given paths and components, and the concentrations that are learned."""
+        """Block moves; B given paths and components, and the concentrations that are learned.
+
+        Block moves integrate a part of B out, and B is drawn here: they are no stage of their own.
+        """
         self.rows.count_cells(self.ws.customers)
+        self._moves.run(self)
         rates = self.rates = self._draw_weights(self)
         self._hyper = self._hyper._replace(
             alpha=rates.alpha, gamma0=rates.gamma0, gamma=rates.gamma
@@ -311,7 +320,7 @@ class HdpSampler:
         while code != workspace.DONE:
             position, code = self._pass(order, position)
             if code == workspace.NEEDS_ROOM:
-                self._make_room()
+                self.make_room()
             elif code != workspace.DONE:
                 self._draw_new_theta(code, rows.statistics_of(int(order[position - 1])))
                 if code < rows.width:
@@ -372,7 +381,7 @@ class HdpSampler:
         if not self._sums_are_old:
             self._sums[:] = 0.0
 
-    def _make_room(self) -> None:
+    def make_room(self) -> None:
         """Half as many slots or columns again, whichever are short, and enough for one datum.
 
         Never both for one: a tree of many nodes would make room for as many components.

@@ -281,7 +281,7 @@ def test_tidy_renumbers_and_changes_nothing(n_components):
         chains = [_run(setting, state, X, "gibbs", engine, seed, 3)[0] for engine in ENGINES]
         for chain in chains:
             before, alive = chain.state(), chain.ws.alive.copy()
-            chain._passes = 1  # the one before a pass that tidies
+            chain.passes = 1  # the one before a pass that tidies
             chain._begin_pass()
             _check_bookkeeping(chain)
             after = chain.state()

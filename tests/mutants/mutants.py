@@ -36,6 +36,7 @@ SOURCES = (
             "branches",
             "relocate",
             "regraft",
+            "dishes",
         )
     ),
 )

@@ -6,14 +6,16 @@ the draw of the weights: they leave weights behind that are to be drawn anew.
 
 - "relocate": rows of one leaf and component move to another leaf or a new branch.
 - "regraft": subtrees move to other parents.
+- "dishes": tables of rows, with all that sits at them, move to other components or new ones.
 """
 
 from typing import Any
 
+from bhmc.model.hdp.dishes import redraw_dishes
 from bhmc.model.hdp.move_space import MoveSpace, move_space
 from bhmc.model.hdp.workspace import DEPTH
 
-NAMES = ("relocate", "regraft")
+NAMES = ("relocate", "regraft", "dishes")
 
 # Relocations a sweep.
 N_RELOCATIONS = 10
@@ -21,8 +23,12 @@ N_RELOCATIONS = 10
 # Blocks of so many rows or more have auxiliary chains: the closed form takes their square.
 THRESHOLD = 256
 
-# Pairs of a subtree and a parent that are weighed a level, for every row of the data.
-PAIRS_PER_ROW = 2
+# So many pairs of a subtree and a parent are weighed at every level of a sweep: one for so many
+# rows of the data, so that regrafting stays a small part of a sweep, and some in any case.
+LEAST_PAIRS, ROWS_PER_PAIR = 400, 8
+
+# Sweeps from one redraw of dishes to the next: it goes over all rows.
+SWEEPS_PER_DISHES = 4
 
 
 def check_moves(moves: Any) -> None:
@@ -58,8 +64,8 @@ def chosen_moves(moves: Any, sampler: str, n_levels: int) -> tuple[str, ...]:
         L; a tree of one level has no subtree that could have another parent.
     """
     named = NAMES if moves == "auto" else moves
-    fitting = () if sampler == "paper" else NAMES if n_levels > 1 else ("relocate",)
-    return tuple(name for name in fitting if name in named)
+    fitting = () if sampler == "paper" else NAMES
+    return tuple(name for name in fitting if name in named and (n_levels > 1 or name != "regraft"))
 
 
 class BlockMoves:
@@ -104,13 +110,17 @@ class BlockMoves:
             chain.make_room()
 
     def _regraft(self, chain: Any) -> None:
-        most = PAIRS_PER_ROW * chain.rows.n_rows
+        most = max(LEAST_PAIRS, chain.rows.n_rows // ROWS_PER_PAIR)
         self._room(chain).progress[:] = chain.ws.room[DEPTH], 0, -1
         while not chain.engine.regraft(
             chain.ws, chain.rates, self._room(chain), most, chain.source
         ):
             chain.make_room()
         chain.engine.draw_inner_weights(chain.ws, chain.rates, chain.source)
+
+    def _dishes(self, chain: Any) -> None:
+        if chain.passes % SWEEPS_PER_DISHES == 0:
+            redraw_dishes(chain)
 
     def _room(self, chain: Any) -> MoveSpace:
         """Space for the chain's arrays, which may have grown."""

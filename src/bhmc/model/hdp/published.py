@@ -108,4 +108,4 @@ class PublishedSampler(HdpSampler):
             if not self.ws.room[workspace.FREE_COLUMNS]:
                 self.make_room()
             k = self.engine.break_component(self.ws, self.rates, workspace.NONE, self.source)
-            self._draw_new_theta(k, nothing)
+            self.draw_new_theta(k, nothing)

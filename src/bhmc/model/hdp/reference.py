@@ -10,6 +10,7 @@ import numpy as np
 
 from bhmc.likelihoods.slice_sampler import slice_step
 from bhmc.model.hdp.density import log_concentrations
+from bhmc.model.hdp.reference_dishes import recount, redraw_tables, seat
 from bhmc.model.hdp.reference_moves import regraft, relocate
 from bhmc.model.hdp.reference_parts import (
     children_of,
@@ -48,9 +49,12 @@ __all__ = [
     "gibbs_pass",
     "mh_pass",
     "random_source",
+    "recount",
+    "redraw_tables",
     "regraft",
     "release_empty",
     "relocate",
+    "seat",
 ]
 
 # A sum of products below the first may have lost terms that matter, above the second its unit is

@@ -18,6 +18,7 @@ goes on.
 
 from bhmc._compiled.random_source import random_source
 from bhmc.model.hdp.kernels.births import break_component
+from bhmc.model.hdp.kernels.dishes import recount, redraw_tables, seat
 from bhmc.model.hdp.kernels.gibbs import gibbs_pass
 from bhmc.model.hdp.kernels.nodes import release_empty
 from bhmc.model.hdp.kernels.proposal import mh_pass
@@ -39,7 +40,10 @@ __all__ = [
     "gibbs_pass",
     "mh_pass",
     "random_source",
+    "recount",
+    "redraw_tables",
     "regraft",
     "release_empty",
     "relocate",
+    "seat",
 ]

@@ -40,10 +40,10 @@ def is_open(ws, z):
 
 
 @helper
-def open_above(ws, z):
+def open_above(parent, n_under, z):
     """The first open node from z upwards."""
-    while not is_open(ws, z):
-        z = ws.parent[z]
+    while z > 0 and n_under[z] == 0:
+        z = parent[z]
     return z
 
 
@@ -72,38 +72,36 @@ def weigh_paths(ws, rates, n, last):
 
 
 @helper
-def log_hang(ws, rates, z, n, level):
-    """log of path(z) alpha Gamma(n) [Gamma(alpha + 1) Gamma(n) / Gamma(n + alpha)]^d: the block's
-    top sits at `level` below z, through d new nodes that it alone holds.
+def log_hang(log_path, alpha, n, d):
+    """log of path(z) alpha Gamma(n) [Gamma(alpha + 1) Gamma(n) / Gamma(n + alpha)]^d: the block
+    hangs below z, through d new nodes that it alone holds.
     """
-    alpha = rates.alpha
     log_node = math.lgamma(alpha + 1.0) + math.lgamma(n) - math.lgamma(n + alpha)
-    d = level - 1 - ws.level[z]
-    return ws.node_scratch[0, z] + math.log(alpha) + math.lgamma(n) + d * log_node
+    return log_path + math.log(alpha) + math.lgamma(n) + d * log_node
 
 
 @helper
-def list_entries(ws, space):
+def list_entries(block, entries, width):
     """entries = the components of the block; returns (their number, the block's customers)."""
     size, total = 0, 0
-    for k in range(1, ws.room[WIDTH]):
-        if space.block[k] > 0:
-            space.entries[size] = k
+    for k in range(1, width):
+        if block[k] > 0:
+            entries[size] = k
             size += 1
-            total += space.block[k]
+            total += block[k]
     return size, total
 
 
 @helper
-def log_block_new(space, rates, size, total, log_table, row):
+def log_block_new(block, entries, size, total, gamma, log_table, row):
     """log p(the block's customers at a new node | its parent's weights, log_table[row])
     = log of Gamma(g) / Gamma(g + t.) prod_k Gamma(g b_k + t_k) / Gamma(g b_k).
     """
-    value, log_gamma = -log_rising(rates.gamma, float(total)), math.log(rates.gamma)
+    value, log_gamma = -log_rising(gamma, float(total)), math.log(gamma)
     for i in range(size):
-        k = space.entries[i]
+        k = entries[i]
         log_b = log_table[row, k]
-        value += log_rising_at(rates.gamma * math.exp(log_b), log_gamma + log_b, 0, space.block[k])
+        value += log_rising_at(gamma * math.exp(log_b), log_gamma + log_b, 0, block[k])
     return value
 
 
@@ -126,84 +124,82 @@ def begin_chain(ws, space, z, row, size):
         space.chain[row, k] = ws.log_beta[z, k]
 
 
-@merged
-def take_limit(space, row, size, rng):
-    """All weight of chain[row] on one entry, with the probabilities of chain[row - 1]."""
-    top, total = space.chain[row - 1, 0], 0.0
-    for i in range(size):
-        top = max(top, space.chain[row - 1, space.entries[i]])
-    for i in range(-1, size):
-        k = 0 if i < 0 else space.entries[i]
-        total += math.exp(space.chain[row - 1, k] - top)
-    target, chosen = uniform(rng) * total, 0
-    for i in range(-1, size):
-        k = 0 if i < 0 else space.entries[i]
-        weight = math.exp(space.chain[row - 1, k] - top)
-        if target >= 0.0 and weight > 0.0:
-            chosen = k
-        target -= weight
-        space.chain[row, k] = -math.inf
-    space.chain[row, chosen] = 0.0
-
-
 @helper
-def draw_chain(ws, rates, space, z, row, n_new, size, rng):
-    """chain[row + j], j = 1..n_new: beta_j ~ DP(gamma, beta_(j - 1)) below beta_0 = beta_z."""
-    begin_chain(ws, space, z, row, size)
-    for at in range(row + 1, row + n_new + 1):
-        total = -math.inf
-        for i in range(-1, size):
-            k = 0 if i < 0 else space.entries[i]
-            log_g = log_gamma_draw(rates.gamma * math.exp(space.chain[at - 1, k]), rng)
-            space.chain[at, k] = log_g
-            total = log_add(total, log_g)
-        if total == -math.inf:
-            take_limit(space, at, size, rng)
-        else:
-            for i in range(-1, size):
-                k = 0 if i < 0 else space.entries[i]
-                space.chain[at, k] -= total
-
-
-@helper
-def fill_node(ws, rates, space, z, row, rng):
-    """beta_z given chain[row], which has the block's entries and the sum of the others: these are
-    Dir(gamma beta_pa) among themselves. Where all gamma draws underflow the limit is taken.
-    """
-    up, total, top = ws.parent[z], -math.inf, -math.inf
-    for k in range(ws.room[WIDTH]):
-        ws.log_beta[z, k] = space.chain[row, k]
-        if space.block[k] == 0:
-            ws.log_beta[z, k] = log_gamma_draw(rates.gamma * ws.beta[up, k], rng)
-            total = log_add(total, ws.log_beta[z, k])
-            top = max(top, ws.log_beta[up, k])
-    chosen = -1
-    if total == -math.inf and top > -math.inf:
-        chosen = draw_other(ws, space, up, top, rng)
-    for k in range(ws.room[WIDTH]):
-        if space.block[k] == 0:
-            if total > -math.inf:
-                ws.log_beta[z, k] += space.chain[row, 0] - total
-            elif k == chosen:
-                ws.log_beta[z, k] = space.chain[row, 0]
-        ws.beta[z, k] = math.exp(ws.log_beta[z, k])
-
-
-@helper
-def draw_other(ws, space, up, top, rng):
-    """A component that is none of the block's, with the probabilities of beta_up."""
-    total = 0.0
-    for k in range(ws.room[WIDTH]):
-        if space.block[k] == 0:
-            total += math.exp(ws.log_beta[up, k] - top)
-    target, chosen = uniform(rng) * total, 0
-    for k in range(ws.room[WIDTH]):
-        if space.block[k] == 0:
-            weight = math.exp(ws.log_beta[up, k] - top)
+def draw_limit(log_table, row, block, width, rng):
+    """A component that is none of the block's, with the probabilities of log_table[row]."""
+    top, total = -math.inf, 0.0
+    for k in range(width):
+        if block[k] == 0:
+            top = max(top, log_table[row, k])
+    for k in range(width):
+        if block[k] == 0:
+            total += math.exp(log_table[row, k] - top)
+    target, chosen = uniform(rng) * total, -1
+    for k in range(width):
+        if block[k] == 0:
+            weight = math.exp(log_table[row, k] - top)
             if target >= 0.0 and weight > 0.0:
                 chosen = k
             target -= weight
     return chosen
+
+
+@helper
+def draw_entries(chain, row, entries, size, gamma, rng):
+    """chain[row] ~ Dir(gamma exp(chain[row - 1])) over entry 0 and the block's.
+
+    Where all gamma draws underflow the limit is taken: all weight on one entry, with the
+    probabilities of chain[row - 1].
+    """
+    total, before = -math.inf, 0.0
+    for i in range(-1, size):
+        k = 0 if i < 0 else entries[i]
+        chain[row, k] = log_gamma_draw(gamma * math.exp(chain[row - 1, k]), rng)
+        total = log_add(total, chain[row, k])
+        before += math.exp(chain[row - 1, k])
+    target, chosen = 0.0, 0
+    if total == -math.inf:
+        target = uniform(rng) * before
+    for i in range(-1, size):
+        k = 0 if i < 0 else entries[i]
+        if total > -math.inf:
+            chain[row, k] -= total
+        else:
+            if target >= 0.0 and chain[row - 1, k] > -math.inf:
+                chosen = k
+            target -= math.exp(chain[row - 1, k])
+    if total == -math.inf:
+        chain[row, chosen] = 0.0
+
+
+@merged
+def draw_chain(ws, rates, space, z, row, n_new, size, rng):
+    """chain[row + j], j = 1..n_new: beta_j ~ DP(gamma, beta_(j - 1)) below beta_0 = beta_z."""
+    begin_chain(ws, space, z, row, size)
+    for at in range(row + 1, row + n_new + 1):
+        draw_entries(space.chain, at, space.entries, size, rates.gamma, rng)
+
+
+@merged
+def fill_node(ws, rates, space, z, row, rng):
+    """beta_z given chain[row], which has the block's entries and the sum of the others: these are
+    Dir(gamma beta_pa) among themselves. Where all gamma draws underflow the limit is taken.
+    """
+    up, total, chosen = ws.parent[z], -math.inf, -1
+    for k in range(ws.room[WIDTH]):
+        if space.block[k] > 0:
+            ws.log_beta[z, k] = space.chain[row, k]
+        else:
+            ws.log_beta[z, k] = log_gamma_draw(rates.gamma * ws.beta[up, k], rng)
+            total = log_add(total, ws.log_beta[z, k])
+    if total == -math.inf:
+        chosen = draw_limit(ws.log_beta, up, space.block, ws.room[WIDTH], rng)
+    for k in range(ws.room[WIDTH]):
+        if space.block[k] == 0 and total > -math.inf:
+            ws.log_beta[z, k] += space.chain[row, 0] - total
+        elif k == chosen:
+            ws.log_beta[z, k] = space.chain[row, 0]
+        ws.beta[z, k] = math.exp(ws.log_beta[z, k])
 
 
 @helper
@@ -226,36 +222,37 @@ def weigh_new(ws, rates, space, n, level, last, z, rng):
     nodes from the prior; where nodes died with the block, theirs is the auxiliary. Of the places
     with chains one, drawn in proportion, gets the weight of them all. Returns its chain's row.
     """
-    size, total = list_entries(ws, space)
-    own, dead, height = open_above(ws, z), ancestor(ws, z, last), ws.room[DEPTH] + 1
+    size, total = list_entries(space.block, space.entries, ws.room[WIDTH])
+    own, dead, height = open_above(ws.parent, ws.n_under, z), z, ws.room[DEPTH] + 1
+    while ws.level[dead] > last:
+        dead = ws.parent[dead]
     row, log_total, chosen = 0, -math.inf, -1
     for a in range(ws.level.shape[0]):
         if not 0 <= ws.level[a] <= last or not is_open(ws, a):
             continue
-        value = log_hang(ws, rates, a, float(n), level)
         n_new = last - ws.level[a]
-        if n_new == 0 or a == own:
-            at = a if n_new == 0 else dead
-            value += log_block_new(space, rates, size, total, ws.log_beta, at)
-        else:
+        value = log_hang(ws.node_scratch[0, a], rates.alpha, n, level - 1 - ws.level[a])
+        at, is_fresh = a if n_new == 0 else dead, n_new > 0 and a != own
+        if is_fresh:
             draw_chain(ws, rates, space, a, row, n_new, size, rng)
-            value += log_block_new(space, rates, size, total, space.chain, row + n_new)
+            at = row + n_new
+        value += log_block_new(
+            space.block,
+            space.entries,
+            size,
+            total,
+            rates.gamma,
+            space.chain if is_fresh else ws.log_beta,
+            at,
+        )
         if n_new == 0:
             ws.node_scratch[1, a] = value
             continue
         log_total = log_add(log_total, value)
         if uniform(rng) < math.exp(value - log_total):
             chosen = a
-            if a != own:
+            if is_fresh:
                 row = height - row
     if chosen >= 0:
         ws.node_scratch[1, chosen] = log_total
     return height - row
-
-
-@helper
-def ancestor(ws, z, level):
-    """The node of `level` on the path to z; z itself where z is above."""
-    while ws.level[z] > level:
-        z = ws.parent[z]
-    return z

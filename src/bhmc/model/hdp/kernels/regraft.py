@@ -34,7 +34,7 @@ from bhmc.model.hdp.kernels.weights import tables_draw
 from bhmc.model.hdp.workspace import DEPTH, FREE_SLOTS, WIDTH
 
 
-@helper
+@merged
 def draw_level(ws, rates, space, level, rng):
     """tables[z, k] ~ CRT(n_zk, gamma beta_pa,k) of the nodes of a level; the customers of the level
     above are their sums.
@@ -51,15 +51,15 @@ def draw_level(ws, rates, space, level, rng):
         space.tables[z, 0] = 0
         for k in range(1, ws.room[WIDTH]):
             space.tables[z, k] = tables_draw(ws.customers[z, k], rates.gamma * ws.beta[up, k], rng)
-        add_tables(ws, space, z, up, np.int64(1))
+        add_tables(ws.customers, space.totals, space.tables, z, up, np.int64(1))
 
 
 @helper
-def add_tables(ws, space, y, a, sign):
+def add_tables(customers, totals, tables, y, a, sign):
     """The customers of a gain (sign 1) or lose (-1) the tables of y."""
-    for k in range(1, ws.room[WIDTH]):
-        ws.customers[a, k] += sign * space.tables[y, k]
-        space.totals[a] += sign * space.tables[y, k]
+    for k in range(1, tables.shape[1]):
+        customers[a, k] += sign * tables[y, k]
+        totals[a] += sign * tables[y, k]
 
 
 @merged
@@ -84,13 +84,13 @@ def draw_order(ws, space, level, most, rng):
 @merged
 def weigh_parents(ws, rates, space, n, level):
     """node_scratch[1] of the open nodes one level above the block's top."""
-    size, total = list_entries(ws, space)
+    size, total = list_entries(space.block, space.entries, ws.room[WIDTH])
     log_gamma = math.log(rates.gamma)
     for a in range(ws.level.shape[0]):
         if ws.level[a] != level - 1 or not is_open(ws, a):
             continue
         b = ws.parent[a]
-        value = log_hang(ws, rates, a, float(n), level)
+        value = log_hang(ws.node_scratch[0, a], rates.alpha, n, 0)
         value -= log_rising(rates.gamma + space.totals[a], float(total))
         for i in range(size):
             k = space.entries[i]
@@ -117,21 +117,23 @@ def regraft_subtree(ws, rates, space, y, level, rng):
     """The parent of y, drawn from its conditional; see the top of the file."""
     n, old = ws.n_under[y], ws.parent[y]
     count_path(ws, old, -n)
-    add_tables(ws, space, y, old, np.int64(-1))
+    add_tables(ws.customers, space.totals, space.tables, y, old, np.int64(-1))
     for k in range(ws.room[WIDTH]):
         space.block[k] = space.tables[y, k]
     weigh_paths(ws, rates, float(n), level - 1)
-    weigh_parents(ws, rates, space, n, level)
-    kept = weigh_new(ws, rates, space, n, level, level - 2, old, rng)
+    weigh_parents(ws, rates, space, float(n), level)
+    kept = weigh_new(ws, rates, space, float(n), level, level - 2, old, rng)
     place = draw_index(ws.node_scratch, np.int64(1), ws.level.shape[0], rng)
     a = old
-    if place != open_above(ws, old):  # else y stays, with the nodes that it alone holds
+    if place != open_above(
+        ws.parent, ws.n_under, old
+    ):  # else y stays, with the nodes that it alone holds
         unlink(ws, y)
         drop_empty_nodes(ws, old)
         a = new_parent(ws, rates, space, place, kept, level, rng)
         link_last(ws, y, a)
     count_path(ws, a, n)
-    add_tables(ws, space, y, a, np.int64(1))
+    add_tables(ws.customers, space.totals, space.tables, y, a, np.int64(1))
     for k in range(ws.room[WIDTH]):
         space.block[k] = 0
 
@@ -144,16 +146,15 @@ def regraft(ws, rates, space, most, rng):
     whether the pass has ended; else the room has run out, and the next call goes on.
     """
     progress = space.progress
-    while progress[0] > 1:
+    while progress[0] > 0:
         level = progress[0]
         if progress[2] < 0:
             draw_level(ws, rates, space, level, rng)
-            progress[2] = draw_order(ws, space, level, most, rng)
+            progress[2] = draw_order(ws, space, level, most, rng) if level > 1 else 0
         while progress[1] < progress[2]:
             if ws.room[FREE_SLOTS] < ws.room[DEPTH]:
                 return False
             regraft_subtree(ws, rates, space, space.order[progress[1]], level, rng)
             progress[1] += 1
         progress[0], progress[1], progress[2] = level - 1, 0, -1
-    draw_level(ws, rates, space, np.int64(1), rng)
     return True

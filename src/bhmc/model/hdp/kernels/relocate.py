@@ -43,7 +43,7 @@ PART = 0.5
 LARGEST_GAMMA = 50.0
 
 
-@helper
+@merged
 def extend_law(space, gamma, n):
     """law[n, t] = |s(n, t)| g^t Gamma(g) / Gamma(g + n), the probability that n customers sit at t
     tables, for all numbers up to n: A[n + 1, t] = A[n, t - 1] g / (g + n) + A[n, t] n / (g + n).
@@ -53,53 +53,40 @@ def extend_law(space, gamma, n):
     if space.law[0, 0] != gamma:
         space.law[0, 0], space.law[1, 1], space.built[0] = gamma, 1.0, 1
     for m in range(space.built[0], n):
-        for t in range(1, m + 1):
-            space.law[m + 1, t] = space.law[m, t] * m / (gamma + m)
-        space.law[m + 1, m + 1] = 0.0
-        for t in range(1, m + 1):
-            space.law[m + 1, t + 1] += space.law[m, t] * gamma / (gamma + m)
+        for t in range(1, m + 2):
+            before = space.law[m, t - 1] if t > 1 else 0.0
+            same = space.law[m, t] if t <= m else 0.0
+            space.law[m + 1, t] = (before * gamma + same * m) / (gamma + m)
     space.built[0] = max(space.built[0], n)
 
 
-@helper
+@merged
 def set_powers(space, gamma, n, depth):
     """powers[j, t] = (A^j)[n, t], j < depth: n customers become t tables j levels above."""
     extend_law(space, gamma, n)
-    for t in range(n + 1):
-        space.powers[0, t] = 1.0 if t == n else 0.0
-    for j in range(1, depth):
+    for j in range(depth):
         for t in range(n + 1):
-            space.powers[j, t] = 0.0
-        for m in range(1, n + 1):
-            weight = space.powers[j - 1, m]
-            for t in range(1, m + 1):
-                space.powers[j, t] += weight * space.law[m, t]
+            space.powers[j, t] = 1.0 if j == 0 and t == n else 0.0
+        if j > 0:
+            for m in range(1, n + 1):
+                weight = space.powers[j - 1, m]
+                for t in range(1, m + 1):
+                    space.powers[j, t] += weight * space.law[m, t]
 
 
 @helper
-def log_branch(space, gamma, b, log_b, n, e):
-    """log E_e(n, b); E_1(t, b) / b is the product over j = 1..t-1 of (g b + j) / (g + j)."""
-    ratio, total = 1.0, 0.0
-    for t in range(1, n + 1):
-        total += space.powers[e - 1, t] * ratio
-        ratio *= (gamma * b + t) / (gamma + t)
-    return log_b + math.log(total)
+def sum_customers(powers, gamma, b, n, e, target):
+    """The sum over t = 1..n of (A^(e-1))[n, t] E_1(t, b) / b, and the t where it passes `target`.
 
-
-@helper
-def draw_customers(space, gamma, b, n, e, rng):
-    """m in 1..n with weight (A^(e-1))[n, m] E_1(m, b): customers of the first of e new nodes."""
-    ratio, total = 1.0, 0.0
+    E_1(t, b) / b is the product over j = 1..t-1 of (g b + j) / (g + j).
+    """
+    ratio, total, chosen = 1.0, 0.0, n
     for t in range(1, n + 1):
-        total += space.powers[e - 1, t] * ratio
+        total += powers[e - 1, t] * ratio
+        if total > target and chosen == n:
+            chosen = t
         ratio *= (gamma * b + t) / (gamma + t)
-    target, ratio = uniform(rng) * total, 1.0
-    for t in range(1, n):
-        target -= space.powers[e - 1, t] * ratio
-        if target < 0.0:
-            return t
-        ratio *= (gamma * b + t) / (gamma + t)
-    return n
+    return total, chosen
 
 
 @merged
@@ -141,19 +128,24 @@ def weigh_branches(ws, rates, space, k, n):
     for z in range(ws.level.shape[0]):
         if 0 <= ws.level[z] < depth and is_open(ws, z):
             e = depth - ws.level[z]
-            value = log_branch(space, rates.gamma, ws.beta[z, k], ws.log_beta[z, k], n, e)
-            ws.node_scratch[1, z] = value + log_hang(ws, rates, z, float(n), depth)
+            total, _ = sum_customers(space.powers, rates.gamma, ws.beta[z, k], n, e, math.inf)
+            value = log_hang(ws.node_scratch[0, z], rates.alpha, float(n), e - 1)
+            ws.node_scratch[1, z] = value + ws.log_beta[z, k] + math.log(total)
 
 
 @merged
 def grow_block(ws, rates, space, z, k, n, rng):
     """Inner nodes from below z to the level above the leaves, top-down; returns the last, or z.
 
-    beta ~ Dir(gamma beta_pa + m e_k) with m customers of k, which are forgotten then.
+    m ~ (A^(e-1))[n, m] E_1(m, beta_pa,k) customers of k, which are forgotten then; beta ~
+    Dir(gamma beta_pa + m e_k).
     """
     while ws.level[z] < ws.room[DEPTH] - 1:
-        up, e = z, ws.room[DEPTH] - ws.level[z]
-        m = draw_customers(space, rates.gamma, ws.beta[up, k], n, e, rng)
+        up, e, target, m = z, ws.room[DEPTH] - ws.level[z], math.inf, n
+        for _ in range(2):  # the sum, then where a part of it is reached
+            total, m = sum_customers(space.powers, rates.gamma, ws.beta[up, k], n, e, target)
+            if target == math.inf:
+                target = uniform(rng) * total
         z = open_node(ws, up)
         for j in range(ws.room[WIDTH]):
             ws.scratch[SHAPE, j] = rates.gamma * ws.beta[up, j]
@@ -192,11 +184,13 @@ def relocate_block(ws, rates, space, leaf, component, threshold, rng):
     if in_closed_form:
         weigh_branches(ws, rates, space, k, n)
     else:
-        kept = weigh_new(ws, rates, space, n, depth, depth - 1, z, rng)
+        kept = weigh_new(ws, rates, space, float(n), depth, depth - 1, z, rng)
     place = draw_index(ws.node_scratch, np.int64(1), ws.level.shape[0], rng)
     new = z
     # Nodes that died with the block are drawn anew in closed form, and are the auxiliary otherwise.
-    if place != open_above(ws, z) or (in_closed_form and ws.level[place] < depth - 1):
+    if place != open_above(ws.parent, ws.n_under, z) or (
+        in_closed_form and ws.level[place] < depth - 1
+    ):
         drop_empty_nodes(ws, z)
         new = place
         if ws.level[place] < depth:

@@ -24,6 +24,9 @@ _FREE = {
     "checkpoint",
 }
 
+# What settings that older files do not name stood for.
+_BEFORE = {"moves": repr(())}
+
 
 class Checkpoint(NamedTuple):
     """A chain between two sweeps."""
@@ -65,6 +68,7 @@ class SavedChain:
         write(self._path, "checkpoint", values)
 
     def _check_same_fit(self, theirs: dict[str, str]) -> None:
+        theirs = {name: value for name, value in _BEFORE.items() if name in self._fit} | theirs
         for name in sorted(self._fit.keys() | theirs.keys()):
             ours, saved = self._fit.get(name), theirs.get(name)
             if ours == saved:

@@ -71,7 +71,7 @@ def _chosen_tables(chain: Any, seats: Seats, level: int) -> Ints:
 
 def _groups(seats: Seats, level: int, order: Ints) -> NDArray[np.int32]:
     """(leaf tables,) which of the chosen tables each is below; the number of these for none."""
-    group = np.full(seats.count[0], len(order), dtype=np.int32)
+    group = np.full(seats.made[0], len(order), dtype=np.int32)
     group[order] = np.arange(len(order))
     for below in range(level + 1, len(seats.first)):
         tables = slice(seats.first[below], seats.first[below - 1])
@@ -86,7 +86,7 @@ def _redraw(chain: Any, seats: Seats, order: Ints, sums: NDArray[np.float64]) ->
     columns, width = len(chain.ws.held), int(chain.ws.room[WIDTH])
     log_f = np.zeros((len(order), columns))
     log_f[:, :width] = sums @ chain.natural[:width].T
-    room = int(seats.count[0]) + len(order) * int(chain.ws.room[DEPTH])
+    room = int(seats.made[0]) + len(order) * int(chain.ws.room[DEPTH])
     seats, position, code = more_seats(seats, room, columns), 0, 0
     while code != DONE:
         position, code = chain.engine.redraw_tables(

@@ -81,7 +81,7 @@ class Seats(NamedTuple):
     """(slots,) customers of each node."""
     first: NDArray[np.int64]
     """(L + 1,) the first table of each level; those of level l end where those of l - 1 begin."""
-    count: NDArray[np.int64]
+    made: NDArray[np.int64]
     """(1,) tables so far, those that have been left included."""
     progress: NDArray[np.int64]
     """(2,) where the seating is: level of those who sit down, how many of them sit."""
@@ -95,7 +95,7 @@ def empty_seats(ws: Workspace, n_tables: int) -> Seats:
         head=np.full((slots, columns), NONE),
         totals=np.zeros(slots, dtype=np.int64),
         first=np.zeros(depth + 1, dtype=np.int64),
-        count=np.zeros(1, dtype=np.int64),
+        made=np.zeros(1, dtype=np.int64),
         progress=np.array([depth + 1, 0]),
     )
 

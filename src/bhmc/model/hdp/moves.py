@@ -119,7 +119,7 @@ class BlockMoves:
         chain.engine.draw_inner_weights(chain.ws, chain.rates, chain.source)
 
     def _dishes(self, chain: Any) -> None:
-        if chain.passes % SWEEPS_PER_DISHES == 0:
+        if max(chain.passes - 1, 0) % SWEEPS_PER_DISHES == 0:  # the first sweep has it
             redraw_dishes(chain)
 
     def _room(self, chain: Any) -> MoveSpace:

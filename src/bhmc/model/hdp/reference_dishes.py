@@ -28,7 +28,7 @@ def seat(ws, rates, seats, leaf, component, table_of, rng):
         rows = level > depth
         begin, end = (0, len(leaf)) if rows else (seats.first[level], seats.first[level - 1])
         for i in range(begin + progress[1], end):
-            if seats.count[0] == len(seats.node):
+            if seats.made[0] == len(seats.node):
                 return False
             if rows:
                 table_of[i] = _sit(ws, rates, seats, leaf[i], component[i], rng)
@@ -40,7 +40,7 @@ def seat(ws, rates, seats, leaf, component, table_of, rng):
                 seats.up[i] = NONE
             progress[1] += 1
         if level > 1:
-            seats.first[level - 2] = seats.count[0]
+            seats.first[level - 2] = seats.made[0]
         progress[:] = level - 1, 0
     return True
 
@@ -60,7 +60,7 @@ def _sit(ws, rates, seats, z, k, rng):
 
 def _tables_at(seats, z, k):
     """Tables of (z, k) that have customers, the newest first."""
-    t = np.arange(seats.count[0])
+    t = np.arange(seats.made[0])
     here = (seats.node[t] == z) & (seats.dish[t] == k) & (seats.size[t] > 0)
     return t[here][::-1]
 
@@ -72,8 +72,8 @@ def _find_table(seats, tables, target):
 
 
 def _new_table(seats, z, k):
-    t = int(seats.count[0])
-    seats.count[0] += 1
+    t = int(seats.made[0])
+    seats.made[0] += 1
     seats.node[t], seats.dish[t], seats.size[t] = z, k, 1
     return t
 
@@ -162,7 +162,7 @@ def _above(ws, z):
 
 def _customers(ws, seats, tau, z):
     """(width,) tables of z's children, by dish, without tau and those that have been left."""
-    t = np.arange(seats.count[0])
+    t = np.arange(seats.made[0])
     here = (ws.parent[seats.node[t]] == z) & (seats.size[t] > 0) & (t != tau)
     return np.bincount(seats.dish[t[here]], minlength=ws.room[WIDTH])
 
@@ -191,7 +191,7 @@ def _copy(theta, natural, log_f, old, new):
 def recount(ws, seats, level, leaf, component, table_of):
     """Dishes of tables below `level` and of rows are those of the tables above; all is counted."""
     ws.customers[:] = 0
-    for t in np.arange(seats.count[0])[::-1]:
+    for t in np.arange(seats.made[0])[::-1]:
         z, up = seats.node[t], seats.up[t]
         if seats.size[t]:
             seats.dish[t] = seats.dish[up] if ws.level[z] > level else seats.dish[t]

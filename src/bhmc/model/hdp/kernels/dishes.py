@@ -37,8 +37,8 @@ from bhmc.model.hdp.workspace import (
 @merged
 def new_table(seats, z, k):
     """A table of node z with dish k and one customer."""
-    t = seats.count[0]
-    seats.count[0] = t + 1
+    t = seats.made[0]
+    seats.made[0] = t + 1
     seats.node[t], seats.dish[t], seats.size[t] = z, k, 1
     seats.next[t] = seats.head[z, k]
     seats.head[z, k] = t
@@ -100,12 +100,12 @@ def seat(ws, rates, seats, leaf, component, table_of, rng):
         if level <= ws.room[DEPTH]:
             begin, end = seats.first[level], seats.first[level - 1]
         for i in range(begin + progress[1], end):
-            if seats.count[0] == n_tables:
+            if seats.made[0] == n_tables:
                 return False
             seat_one(ws, rates, seats, level, i, leaf, component, table_of, rng)
             progress[1] += 1
         if level > 1:
-            seats.first[level - 2] = seats.count[0]
+            seats.first[level - 2] = seats.made[0]
         progress[0], progress[1] = level - 1, 0
     for z in range(ws.level.shape[0]):
         seats.totals[z] = 0
@@ -309,7 +309,7 @@ def recount(ws, seats, level, leaf, component, table_of):
         ws.held[k] = 0
         for z in range(ws.level.shape[0]):
             ws.customers[z, k] = 0
-    for t in range(seats.count[0] - 1, -1, -1):  # a table's own table has a larger number
+    for t in range(seats.made[0] - 1, -1, -1):  # a table's own table has a larger number
         if seats.size[t] > 0:
             if ws.level[seats.node[t]] > level:
                 seats.dish[t] = seats.dish[seats.up[t]]

@@ -9,10 +9,19 @@ SAMPLERS = Hdp.samplers
 
 
 def chain_of(
-    state, family, sampler, rng, *, engine=None, dtype="float64", learning=None, walk=False
+    state,
+    family,
+    sampler,
+    rng,
+    *,
+    engine=None,
+    dtype="float64",
+    learning=None,
+    walk=False,
+    moves=(),
 ):
-    """A chain that goes on from `state`, with these conditionals and priors."""
-    transition = Hdp().bind(learning or state.hyper, "paper" if walk else "exact")
+    """A chain that goes on from `state`, with these conditionals, priors and block moves."""
+    transition = Hdp(moves=moves).bind(learning or state.hyper, "paper" if walk else "exact")
     return transition.sampler(state, LocalRows(family, dtype), sampler, rng, engine)
 
 

@@ -63,6 +63,8 @@ _STATE = ("paths", "components", "parents", "log_weights", "theta", "shared", "h
 def fitted(X, *, seed: str, sampler: str, form: str, **settings) -> bhmc.BHMC:
     """Return a model fitted to X with every setting given."""
     given = {**_USUAL, "init": SAMPLERS[sampler], **FORMS[form], **settings}
+    if "moves" in bhmc.BHMC().get_params():  # the old code has none
+        given.setdefault("moves", ())
     return bhmc.BHMC(sampler=sampler, random_state=seed_of(seed), **given).fit(X)
 
 

@@ -11,6 +11,7 @@ from bhmc._cli import main, options, parser
 from bhmc._estimator.bhmc import ESTIMATES
 from bhmc._validation.init import STARTS
 from bhmc.likelihoods import NAMES
+from bhmc.model.hdp.moves import NAMES as NAMES_OF_MOVES
 from bhmc.model.registry import TRANSITIONS
 from bhmc.model.state import CONCENTRATIONS
 from bhmc.posterior.retention import KEEPS
@@ -75,6 +76,13 @@ def test_choices_are_those_of_the_library():
         assert sorted(choices) == sorted(library[name]), name
 
 
+def test_moves_are_those_of_the_model():
+    assert options.MOVES == NAMES_OF_MOVES
+    assert options.moves("auto") == "auto"
+    assert options.moves("none") == ()
+    assert options.moves("dishes, regraft") == ("dishes", "regraft")
+
+
 def test_defaults_named_in_help_are_the_estimators():
     fit = parser.build_parser()._subparsers._group_actions[0].choices["fit"]
     texts = {action.dest: action.help for action in fit._actions}
@@ -108,6 +116,7 @@ def test_version_and_no_command(capsys):
         (["fit", "x.csv", "-o", "d", "--alpha", "-1"], "above 0, or the word learn, got '-1'"),
         (["fit", "x.csv", "-o", "d", "--alpha", "nan"], "above 0, or the word learn, got 'nan'"),
         (["fit", "x.csv", "-o", "d", "--seed=-3"], "whole number of at least 0, got '-3'"),
+        (["fit", "x.csv", "-o", "d", "--moves", "graft"], "regraft, dishes between commas, got"),
         (["fit", "x.csv", "-o", "d", "--jobs", "0"], "-1 for all processors, got '0'"),
         (["fit", "x.csv", "-o", "d", "--delimiter", "ab"], "one character or `tab`, got 'ab'"),
         (["fit", "x.csv", "-o", "d", "--likelihood", "normal"], "invalid choice: 'normal'"),

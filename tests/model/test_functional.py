@@ -87,6 +87,7 @@ def test_signatures():
         ("sampler", "keyword", NO),
         ("rng", "keyword", NO),
         ("transition", "keyword", "hdp"),
+        ("moves", "keyword", ()),
     ]
     assert signature(bhmc.log_joint) == [
         ("state", "plain", NO),

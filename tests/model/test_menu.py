@@ -21,7 +21,7 @@ def redraw_at_once(chain, rng, wrong=None):
         opened = np.unique(chain.rows.leaf), np.unique(chain.rows.component)
     if not len(opened[0]):
         return None
-    menu = menus.make_menu(chain.ws, chain._natural, opened, chain.rates.alpha, ANCHOR_RATE, rng)
+    menu = menus.make_menu(chain.ws, chain.natural, opened, chain.rates.alpha, ANCHOR_RATE, rng)
     if wrong == "anchors move":
         menu = menu._replace(anchor_rate=0.0)
     if wrong == "leaves by their number":
@@ -80,7 +80,7 @@ def test_counts_come_back_as_the_chain_itself_would_count():
                 getattr(chain.ws, name)[getattr(ours, places)],
                 getattr(again.ws, name)[getattr(theirs, places)],
             )
-        np.testing.assert_allclose(totals.sums[ours.columns], again._sums[theirs.columns])
+        np.testing.assert_allclose(totals.sums[ours.columns], again.sums[theirs.columns])
         after = chain.rows.leaf, chain.rows.component
         moved = (before[0] != after[0]) | (before[1] != after[1])
         assert totals.moved == moved.sum() > 0

@@ -6,7 +6,7 @@ from benchmarks.chains import chain_of, start_state
 
 import bhmc
 from bhmc.model.hdp import kernels as _kernels
-from bhmc.model.hdp import reference
+from bhmc.model.hdp import reference, reference_moves, reference_parts
 from bhmc.model.hdp import workspace as _workspace
 from bhmc.model.hdp.kernels import weights
 from bhmc.model.hdp.params import hdp_state
@@ -85,10 +85,16 @@ def _check_bookkeeping(chain):
 
 def test_same_numbers_by_name():
     fast = build(())
-    for name in ("TOO_SMALL", "TOO_LARGE", "MANY_CUSTOMERS", "HUGE"):
+    for name in ("TOO_SMALL", "TOO_LARGE"):
         assert getattr(reference, f"_{name}") == getattr(fast, name)
-    assert reference._SMALLEST == 2.0**fast.SMALLEST_EXPONENT
-    assert reference._LARGEST == 2.0**fast.LARGEST_EXPONENT
+    for module, names in (
+        (reference_parts, ("MANY_CUSTOMERS", "HUGE")),
+        (reference_moves, ("PART", "LARGEST_GAMMA")),
+    ):
+        for name in names:
+            assert getattr(module, name) == getattr(fast, name)
+    assert reference_parts.SMALLEST == 2.0**fast.SMALLEST_EXPONENT
+    assert reference_parts.LARGEST == 2.0**fast.LARGEST_EXPONENT
 
 
 @pytest.mark.parametrize(("sampler", "n_components"), CASES)
@@ -168,7 +174,7 @@ def test_room_runs_out_and_is_made(sampler, n_components, monkeypatch):
     state, X = calm.prior_draw(np.random.default_rng(0))
     state = state.with_params(hyper=setting.hyper)
     roomy = _run(setting, state, X, sampler, _kernels, 1, 3)[0].state()
-    load, make_room, in_mid_tile = _workspace.load, HdpSampler._make_room, []
+    load, make_room, in_mid_tile = _workspace.load, HdpSampler.make_room, []
 
     def note(chain):
         same = chain.rows.leaf == state.paths[:, -1]
@@ -176,7 +182,7 @@ def test_room_runs_out_and_is_made(sampler, n_components, monkeypatch):
         make_room(chain)
 
     monkeypatch.setattr(_workspace, "load", lambda state: load(state, spare=5))
-    monkeypatch.setattr(HdpSampler, "_make_room", note)
+    monkeypatch.setattr(HdpSampler, "make_room", note)
     _check_same_draws(setting, state, X, sampler, 1, 3)
     assert any(in_mid_tile) or sampler == "paper"  # which makes its room when it breaks the root
     tight = _run(setting, state, X, sampler, _kernels, 1, 3)[0].state()
@@ -275,7 +281,7 @@ def test_tidy_renumbers_and_changes_nothing(n_components):
         chains = [_run(setting, state, X, "gibbs", engine, seed, 3)[0] for engine in ENGINES]
         for chain in chains:
             before, alive = chain.state(), chain.ws.alive.copy()
-            chain._passes = 1  # the one before a pass that tidies
+            chain.passes = 1  # the one before a pass that tidies
             chain._begin_pass()
             _check_bookkeeping(chain)
             after = chain.state()

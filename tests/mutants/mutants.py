@@ -33,6 +33,10 @@ SOURCES = (
             "proposal",
             "concentrations",
             "weights",
+            "branches",
+            "relocate",
+            "regraft",
+            "dishes",
         )
     ),
 )

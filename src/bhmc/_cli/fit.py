@@ -98,7 +98,9 @@ def _resumed(options) -> tuple[RunFolder, dict[str, Any], Table]:
         )
     table = read_table(options.data or record["data"]["path"], _reading_from(record))
     check_same_data(table, record, folder.path)
-    settings = dict(record["settings"])
+    settings = {"moves": (), **record["settings"]}  # older runs had none
+    if isinstance(settings["moves"], list):
+        settings["moves"] = tuple(settings["moves"])
     if options.draws is not None:
         settings["n_draws"] = _total_draws(options.draws, record)
     if options.jobs is not None:

@@ -12,6 +12,7 @@ from bhmc.model.registry import TRANSITIONS
 STARTS = ("prior", "single", "singletons", "kmeans", "ward")
 # What `--describe` means without a node; no name of a node has spaces at its ends.
 ALL_TOP_NODES = " all "
+MOVES = ("relocate", "regraft", "dishes")
 FORMATS = ("csv", "tsv", "parquet", "npy", "npz", "mtx")
 
 
@@ -82,6 +83,20 @@ def jobs(text: str) -> int:
             f"must be a whole number, -1 for all processors, got {text[:40]!r}"
         )
     return int(text)
+
+
+def moves(text: str) -> str | tuple[str, ...]:
+    """`auto`, `none`, or names between commas."""
+    if text == "auto":
+        return text
+    names = () if text == "none" else tuple(name.strip() for name in text.split(","))
+    for name in names:
+        if name not in MOVES:
+            raise argparse.ArgumentTypeError(
+                f"must be auto, none or names of {', '.join(MOVES)} between commas, got "
+                f"{text[:40]!r}"
+            )
+    return names
 
 
 def minutes(text: str) -> float:
@@ -241,6 +256,15 @@ FIT_OPTIONS = (
         "gibbs and mh are exact; paper is the published algorithm, which is not",
         "gibbs",
         metavar="NAME",
+    ),
+    FitOption(
+        "moves",
+        "moves",
+        _SAMPLER,
+        "moves of many rows at once: auto (all), none, or relocate,regraft,dishes",
+        "auto",
+        read=moves,
+        metavar="A,B",
     ),
     FitOption(
         "hyper",

@@ -23,6 +23,7 @@ SOURCES = (
     "model/*/kernels.py",
     "model/*/kernels/*.py",
     "model/*/workspace.py",
+    "model/*/move_space.py",
     "baselines/*/kernels.py",
     "baselines/*/kernels/*.py",
     "baselines/*/state.py",

@@ -41,7 +41,7 @@ from bhmc.likelihoods import (
 )
 from bhmc.model.hyper import concentrations
 from bhmc.model.protocol import Transition
-from bhmc.model.registry import transition_named, unbound
+from bhmc.model.registry import transition_named, unbound, with_moves
 from bhmc.model.state import CONCENTRATIONS, State
 from bhmc.posterior.advice import longer, warn_if_not_converged
 from bhmc.posterior.dendrogram import component_dendrogram
@@ -110,6 +110,11 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         scikit-learn has its own use for that name in an estimator).
     sampler : {"gibbs", "mh", "paper"}, default="gibbs"
         "gibbs" and "mh" are exact; "paper" is the published algorithm to the letter, which is not.
+    moves : "auto" or tuple of str, default="auto"
+        Moves of many rows at once in every sweep, exact, beside those of single rows: "relocate"
+        (rows of one leaf and component go elsewhere), "regraft" (subtrees get other parents) and
+        "dishes" (parts of components join others). "auto": all that the transition and the sampler
+        have; `sampler="paper"` has none. (): none.
     init : {"prior", "single", "singletons", "kmeans", "ward"} or array, default="kmeans"
         Where chains start; after enough sweeps the start makes no difference. "prior" draws tree
         and components from the prior. "single" puts all rows into one leaf and component,
@@ -243,6 +248,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         hyper="exact",
         fixed_components=None,
         sampler="gibbs",
+        moves="auto",
         init="kmeans",
         n_warmup=200,
         n_draws=AUTO,
@@ -267,6 +273,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         self.hyper = hyper
         self.fixed_components = fixed_components
         self.sampler = sampler
+        self.moves = moves
         self.init = init
         self.n_warmup = n_warmup
         self.n_draws = n_draws
@@ -545,7 +552,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
             hyper=self.hyper,
             transition=transition,
         )
-        transition = transition.bind(hyper, self.hyper)
+        transition = with_moves(transition.bind(hyper, self.hyper), self.moves)
         check_choice(self.sampler, "sampler", transition.samplers)
         check_choice(self.precision, "precision", PRECISIONS)
         check_choice(self.estimate, "estimate", ESTIMATES)

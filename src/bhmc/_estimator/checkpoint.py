@@ -25,6 +25,9 @@ _FREE = {
     "checkpoint",
 }
 
+# What settings that older files do not name stood for.
+_BEFORE = {"moves": repr(())}
+
 
 class Checkpoint(NamedTuple):
     """A chain between two sweeps."""
@@ -54,7 +57,8 @@ class SavedChain:
         from bhmc._io.archive import read  # imports every family
 
         values = read(self._path, "checkpoint")
-        said = _difference(self._fit, values["fit"])
+        before = {name: value for name, value in _BEFORE.items() if name in self._fit}
+        said = _difference(self._fit, before | values["fit"])
         if said:
             raise ValueError(
                 f"{str(self._path)!r} was saved by a fit {said}: resume with the same settings and "

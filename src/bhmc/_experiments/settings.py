@@ -49,6 +49,8 @@ def model_parameters(settings: dict[str, Any], X: np.ndarray) -> dict[str, Any]:
     parameters = dict(settings)
     if "likelihood" in parameters:
         parameters["likelihood"] = likelihood_of(parameters["likelihood"], X)
+    if isinstance(parameters.get("moves"), list):
+        parameters["moves"] = tuple(parameters["moves"])
     return parameters
 
 

@@ -8,7 +8,7 @@ from bhmc._validation.parameters import check_choice, check_rng
 from bhmc.likelihoods import Likelihood, resolve
 from bhmc.model.checks import check_functional_data, check_parameters, check_state
 from bhmc.model.hyper import check_hyper
-from bhmc.model.registry import transition_named
+from bhmc.model.registry import transition_named, with_moves
 from bhmc.model.state import Hyper, Info, State
 from bhmc.rows.local import LocalRows
 
@@ -22,6 +22,7 @@ def sweep(
     sampler: str,
     rng: np.random.Generator,
     transition: Any = "hdp",
+    moves: Any = (),
 ) -> tuple[State, Info]:
     """One full sweep: every datum's path and component, then all weights, then all theta.
 
@@ -43,6 +44,8 @@ def sweep(
         Where all randomness comes from.
     transition : str or Transition, default="hdp"
         How a child's components relate to its parent's; the state must be one of it.
+    moves : "auto" or tuple of str, default=()
+        Moves of many rows at once, as in `BHMC`.
 
     Returns
     -------
@@ -52,7 +55,7 @@ def sweep(
     X = check_functional_data(
         X, state, allow_missing=setting.allows_missing, allow_sparse=setting.allows_sparse
     )
-    bound = transition_named(transition).bind(hyper)
+    bound = with_moves(transition_named(transition).bind(hyper), moves)
     if state.params.transition != bound.name:
         raise ValueError(
             f"the state is one of transition={state.params.transition!r}, and {bound.name!r} was "

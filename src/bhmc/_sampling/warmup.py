@@ -5,7 +5,7 @@ import numpy as np
 from bhmc._sampling.start import start_state
 from bhmc._validation.parameters import check_choice
 from bhmc.likelihoods import resolve
-from bhmc.model.registry import TRANSITIONS, transition_named
+from bhmc.model.registry import TRANSITIONS, transition_named, with_moves
 from bhmc.model.state import Hyper
 from bhmc.rows.local import PRECISIONS, LocalRows
 
@@ -23,7 +23,7 @@ def warmup(precision: str = "float64") -> None:
     rng, hyper = np.random.default_rng(0), Hyper(alpha=1.0, gamma0=1.0, gamma=1.0)
     for name in TRANSITIONS:
         for how in ("exact", "paper"):
-            transition = transition_named(name).bind(hyper, how)
+            transition = with_moves(transition_named(name).bind(hyper, how), "auto")
             for sampler in transition.samplers:
-                state = start_state(transition, rows, n_levels=1, rng=rng)
+                state = start_state(transition, rows, n_levels=2, rng=rng)
                 transition.sampler(state, rows, sampler, rng).sweep()

@@ -3,6 +3,7 @@
 Nothing is imported until a name is asked for.
 """
 
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -50,6 +51,27 @@ def unbound(transition: Any) -> Any:
             f"and gamma."
         )
     return transition
+
+
+def with_moves(transition: Any, moves: Any) -> Any:
+    """The transition with these block moves in every sweep.
+
+    Parameters
+    ----------
+    transition : Transition
+        One with a field `moves` has block moves; another has none.
+    moves : str or sequence of str
+        Names of moves, "auto" for all that there are, () for none.
+    """
+    moves = tuple(moves) if isinstance(moves, list) else moves
+    if hasattr(transition, "moves"):
+        return replace(transition, moves=moves)
+    if moves in ("auto", ()):
+        return transition
+    raise ValueError(
+        f"transition={transition.name!r} has no block moves: moves must be 'auto' or (), got "
+        f"{moves!r}."
+    )
 
 
 def transition_of(state: Any) -> Any:

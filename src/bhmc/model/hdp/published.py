@@ -106,6 +106,6 @@ class PublishedSampler(HdpSampler):
         nothing = np.zeros(self.rows.family.n_statistics)
         while self.ws.log_beta[0, 0] >= np.log(EPSILON):
             if not self.ws.room[workspace.FREE_COLUMNS]:
-                self._make_room()
+                self.make_room()
             k = self.engine.break_component(self.ws, self.rates, workspace.NONE, self.source)
-            self._draw_new_theta(k, nothing)
+            self.draw_new_theta(k, nothing)

@@ -6,12 +6,25 @@ each datum is really taken out, and all that its draw needs is computed from scr
 Column 0 of every array over components is the remainder: beta_z0 is beta*_z, f(x; theta_0) is f*.
 """
 
-import math
-
 import numpy as np
 
 from bhmc.likelihoods.slice_sampler import slice_step
 from bhmc.model.hdp.density import log_concentrations
+from bhmc.model.hdp.reference_dishes import recount, redraw_tables, seat
+from bhmc.model.hdp.reference_moves import regraft, relocate
+from bhmc.model.hdp.reference_parts import (
+    children_of,
+    draw_index,
+    draw_node_weights,
+    drop_empty_nodes,
+    exp_within,
+    log_dirichlet_draw,
+    nodes_of,
+    open_node,
+    path_to,
+    pick,
+    tables_draw,
+)
 from bhmc.model.hdp.workspace import (
     COMPONENTS_BORN,
     COMPONENTS_DIED,
@@ -20,8 +33,6 @@ from bhmc.model.hdp.workspace import (
     FREE_COLUMNS,
     FREE_SLOTS,
     NEEDS_ROOM,
-    NODES_BORN,
-    NODES_DIED,
     NONE,
     PATHS_ACCEPTED,
     WIDTH,
@@ -29,16 +40,26 @@ from bhmc.model.hdp.workspace import (
 )
 from bhmc.priors import FIXED, prior_of
 
-# A plain number below the first counts as 0 (its logarithm stays), above the second as infinite:
-# what was lost to the first is then less than 2^-520.
-_SMALLEST, _LARGEST = 2.0**-1020, 2.0**500
+__all__ = [
+    "break_component",
+    "draw_inner_weights",
+    "draw_tables",
+    "draw_weights",
+    "draw_weights_given_tables",
+    "gibbs_pass",
+    "mh_pass",
+    "random_source",
+    "recount",
+    "redraw_tables",
+    "regraft",
+    "release_empty",
+    "relocate",
+    "seat",
+]
+
 # A sum of products below the first may have lost terms that matter, above the second its unit is
 # too small: another unit is tried, then logarithms decide.
 _TOO_SMALL, _TOO_LARGE = 2.0**-400, 2.0**400
-# With more than this times (1 + a log n) customers, tables are found by waiting times.
-_MANY_CUSTOMERS = 60.0
-# A log gamma draw of a small shape is log G - x with |log G| < 64: below half a digit of this x.
-_HUGE = 1e19
 # A concentration beyond these counts as impossible.
 _SMALLEST_RATE, _LARGEST_RATE = 1e-100, 1e100
 
@@ -64,8 +85,8 @@ def gibbs_pass(ws, rates, tile, order, start, rng):
         units = log_f[component], log_f.max()
         lone = ws.n_under[leaf] == 1 or (not rates.n_fixed and ws.held[component] == 1)
         proposal = None if lone else _masses(ws, rates)[0][0]
-        ws.n_under[_path_to(ws, leaf)] -= 1
-        _drop_empty_nodes(ws, leaf)
+        ws.n_under[path_to(ws, leaf)] -= 1
+        drop_empty_nodes(ws, leaf)
         _leave_component(ws, rates, component)
         z, k = _draw_place_and_component(ws, rates, log_f, units, proposal, rng)
         ws.events[PATHS_ACCEPTED] += 1
@@ -86,15 +107,15 @@ def mh_pass(ws, rates, tile, order, start, literal, rng):
             return i, NEEDS_ROOM
         n, log_f = order[i], tile.log_f[order[i], : ws.room[WIDTH]]
         leaf, component = tile.leaf[n], tile.component[n]
-        ws.n_under[_path_to(ws, leaf)] -= 1
+        ws.n_under[path_to(ws, leaf)] -= 1
         _leave_component(ws, rates, component, keep=literal)
         new = _propose_leaf(ws, rates, rng)
         log_s = _log_sums(ws, log_f)
         accepted = np.log1p(-rng.random()) < log_s[new] - log_s[leaf]
         leaf, loser = (new, leaf) if accepted else (leaf, new)
         ws.events[PATHS_ACCEPTED] += accepted
-        _drop_empty_nodes(ws, loser)
-        k = _draw_index(ws.log_beta[leaf, : ws.room[WIDTH]] + log_f, rng)
+        drop_empty_nodes(ws, loser)
+        k = draw_index(ws.log_beta[leaf, : ws.room[WIDTH]] + log_f, rng)
         born = _put_in(ws, rates, tile, n, leaf, k, NONE if literal else leaf, rng)
         if born:
             return i + 1, born
@@ -115,7 +136,7 @@ def _draw_place_and_component(ws, rates, log_f, units, proposal, rng):
     limit = U[0] if proposal is not None else np.full(len(U[0]), np.inf)
     proposal = U[0] if proposal is None else proposal
     for unit in units:
-        f = _exp_within(log_f - unit)
+        f = exp_within(log_f - unit)
         with np.errstate(invalid="ignore"):  # inf * 0: too large a unit as well
             total = f @ proposal
         if _TOO_SMALL < total < _TOO_LARGE:
@@ -124,15 +145,15 @@ def _draw_place_and_component(ws, rates, log_f, units, proposal, rng):
         return _draw_far(ws, rates, log_f, rng)
     weights = f * proposal
     while True:
-        k, left = _pick(weights, rng.random() * weights.sum())
+        k, left = pick(weights, rng.random() * weights.sum())
         target = left / f[k]
         if target <= limit[k]:
             break
     z = 0
     while ws.level[z] < ws.room[DEPTH]:
-        children = _children(ws, z)
+        children = children_of(ws, z)
         options = [share[y] * U[y, k] for y in children] + [rates.alpha * ws.beta[z, k]]
-        chosen, left = _pick(options, target)
+        chosen, left = pick(options, target)
         if chosen == len(children):
             break
         z = children[chosen]
@@ -147,9 +168,9 @@ def _masses(ws, rates):
     U_z[k] / (N_z + alpha) is the probability that a datum at an inner z ends with component k.
     """
     U, share = ws.beta[:, : ws.room[WIDTH]].copy(), ws.n_under.astype(float)
-    for z in _nodes(ws)[::-1]:
+    for z in nodes_of(ws)[::-1]:
         if ws.level[z] < ws.room[DEPTH]:
-            U[z] = rates.alpha * U[z] + sum(share[y] * U[y] for y in _children(ws, z))
+            U[z] = rates.alpha * U[z] + sum(share[y] * U[y] for y in children_of(ws, z))
             share[z] = ws.n_under[z] / (ws.n_under[z] + rates.alpha)
     return U, share
 
@@ -161,14 +182,14 @@ def _draw_far(ws, rates, log_f, rng):
     The same law as above by logarithms, for a datum so far away that every product underflows.
     """
     log_option = np.where(ws.level >= 0, _log_sums(ws, log_f), -np.inf)
-    for z in _nodes(ws):
-        path = _path_to(ws, z)
+    for z in nodes_of(ws):
+        path = path_to(ws, z)
         steps = ws.n_under[path[1:]] / (ws.n_under[path[:-1]] + rates.alpha)
         log_option[z] += np.log(steps).sum()
         if ws.level[z] < ws.room[DEPTH]:
             log_option[z] += np.log(rates.alpha / (ws.n_under[z] + rates.alpha))
-    z = _draw_index(log_option, rng)
-    return z, _draw_index(ws.log_beta[z, : ws.room[WIDTH]] + log_f, rng)
+    z = draw_index(log_option, rng)
+    return z, draw_index(ws.log_beta[z, : ws.room[WIDTH]] + log_f, rng)
 
 
 def _log_sums(ws, log_f):
@@ -180,9 +201,9 @@ def _propose_leaf(ws, rates, rng):
     """nCRP: child y with probability N_y / (N_z + alpha), else a new branch from the prior."""
     z = 0
     while ws.level[z] < ws.room[DEPTH]:
-        children = _children(ws, z)
+        children = children_of(ws, z)
         options = [*ws.n_under[children], rates.alpha]
-        chosen, _ = _pick(options, rng.random() * (ws.n_under[z] + rates.alpha))
+        chosen, _ = pick(options, rng.random() * (ws.n_under[z] + rates.alpha))
         if chosen == len(children):
             return _grow_branch(ws, rates, z, NONE, rng)
         z = children[chosen]
@@ -198,7 +219,7 @@ def _put_in(ws, rates, tile, n, z, k, chosen_at, rng):
     if born:
         k = break_component(ws, rates, chosen_at, rng)
     leaf = _grow_branch(ws, rates, z, k, rng)
-    ws.n_under[_path_to(ws, leaf)] += 1
+    ws.n_under[path_to(ws, leaf)] += 1
     tile.leaf[n], tile.component[n] = leaf, k
     ws.held[k] += 1
     return k if born else 0
@@ -230,15 +251,25 @@ def draw_weights_given_tables(ws, rates, rng):
     """beta_root ~ Dir(n_root,1, ..., n_root,K, gamma0), finite form Dir(n_root,k + gamma0 / K), and
     beta_z ~ Dir(n_zk + gamma beta_pa,k; gamma beta*_pa), top-down.
     """
+    _draw_weights_to(ws, rates, ws.room[DEPTH], rng)
+
+
+def draw_inner_weights(ws, rates, rng):
+    """The same of inner nodes only."""
+    _draw_weights_to(ws, rates, ws.room[DEPTH] - 1, rng)
+
+
+def _draw_weights_to(ws, rates, last, rng):
     width = ws.room[WIDTH]
-    for z in _nodes(ws):
+    for z in nodes_of(ws):
         if z > 0:
             prior = rates.gamma * ws.beta[ws.parent[z], :width]
         else:
             prior = np.zeros(width)
             prior[0] = 0.0 if rates.n_fixed else rates.gamma0
             prior[1 : rates.n_fixed + 1] = rates.gamma0 / max(rates.n_fixed, 1)
-        _draw_node_weights(ws, z, prior + ws.customers[z, :width], rng)
+        if ws.level[z] <= last:
+            draw_node_weights(ws, z, prior + ws.customers[z, :width], rng)
 
 
 def draw_tables(ws, rates, literal, rng):
@@ -252,7 +283,7 @@ def draw_tables(ws, rates, literal, rng):
             up = ws.parent[z]
             for k, n in enumerate(customers[z]):
                 a = rates.gamma * ws.beta[up, k]
-                customers[up, k] += n if literal else _draw_tables(n, a, rng)
+                customers[up, k] += n if literal else tables_draw(n, a, rng)
 
 
 def _draw_concentrations(ws, rates, learning, rng):
@@ -289,13 +320,13 @@ def break_component(ws, rates, chosen_at, rng):
     ws.room[FREE_COLUMNS] -= 1
     ws.room[WIDTH] = max(ws.room[WIDTH], whole_blocks(k + 1))
     ws.events[COMPONENTS_BORN] += 1
-    ahead = _path_to(ws, chosen_at)
-    for z in _nodes(ws):
+    ahead = path_to(ws, chosen_at)
+    for z in nodes_of(ws):
         up, pair = ws.parent[z], [k, 0]
         shapes = np.array([1.0, rates.gamma0])
         if z > 0:
             shapes = rates.gamma * ws.beta[up, pair] + [z in ahead, 0]
-        log_u = _draw_log_dirichlet(shapes, ws.log_beta[up, pair], rng)
+        log_u = log_dirichlet_draw(shapes, ws.log_beta[up, pair], rng)
         ws.log_beta[z, pair] = ws.log_beta[z, 0] + log_u
         ws.beta[z, pair] = np.exp(ws.log_beta[z, pair])
     return k
@@ -307,19 +338,12 @@ def _grow_branch(ws, rates, z, k, rng):
     Their only datum chose k; k = -1: no datum yet. Returns the leaf.
     """
     while ws.level[z] < ws.room[DEPTH]:
-        up, z = z, _open_node(ws, z)
+        up, z = z, open_node(ws, z)
         shapes = rates.gamma * ws.beta[up, : ws.room[WIDTH]]
         if k != NONE:
             shapes[k] += 1
-        _draw_node_weights(ws, z, shapes, rng)
+        draw_node_weights(ws, z, shapes, rng)
     return z
-
-
-def _draw_node_weights(ws, z, shapes, rng):
-    """beta_z ~ Dir(shapes), in both arrays."""
-    log_w = _draw_log_dirichlet(shapes, ws.log_beta[ws.parent[z], : len(shapes)], rng)
-    w = _exp_within(log_w - log_w.max())
-    ws.log_beta[z, : len(w)], ws.beta[z, : len(w)] = log_w, w / w.sum()
 
 
 # ---- Nodes and components ----------------------------------------------------------------------
@@ -334,56 +358,6 @@ def release_empty(ws):
 def _has_room(ws, rates):
     """Whether one more datum can be redrawn."""
     return ws.room[FREE_SLOTS] >= ws.room[DEPTH] and (rates.n_fixed or ws.room[FREE_COLUMNS])
-
-
-def _nodes(ws):
-    """Slots in use, parents before children, slots of one level in order."""
-    slots = np.flatnonzero(ws.level >= 0)
-    return slots[np.argsort(ws.level[slots], kind="stable")]
-
-
-def _children(ws, z):
-    """Children of z in the order of their list."""
-    children, y = [], ws.first_child[z]
-    while y != NONE:
-        children.append(int(y))
-        y = ws.next_sibling[y]
-    return children
-
-
-def _link(ws, z, children):
-    """Make `children` the list of z."""
-    links = [*children, NONE]
-    ws.first_child[z] = links[0]
-    ws.next_sibling[links[:-1]] = links[1:]
-
-
-def _path_to(ws, z):
-    """Slots from the root to z; none if z is -1."""
-    return np.append(_path_to(ws, ws.parent[z]), z) if z != NONE else np.empty(0, dtype=np.int64)
-
-
-def _open_node(ws, up):
-    """Take the next free slot for the last child of `up`; its weights are still to be drawn."""
-    ws.room[FREE_SLOTS] -= 1
-    z = ws.free[ws.room[FREE_SLOTS]]
-    ws.parent[z], ws.level[z], ws.n_under[z] = up, ws.level[up] + 1, 0
-    _link(ws, z, [])
-    _link(ws, up, [*_children(ws, up), z])
-    ws.events[NODES_BORN] += 1
-    return z
-
-
-def _drop_empty_nodes(ws, z):
-    """Delete the nodes without data from z upwards."""
-    while z > 0 and ws.n_under[z] == 0:
-        up = ws.parent[z]
-        _link(ws, up, [y for y in _children(ws, up) if y != z])
-        ws.parent[z] = ws.level[z] = NONE
-        ws.free[ws.room[FREE_SLOTS]] = z
-        ws.room[FREE_SLOTS] += 1
-        ws.events[NODES_DIED] += 1
-        z = up
 
 
 def _leave_component(ws, rates, k, keep=False):
@@ -401,86 +375,3 @@ def _release_component(ws, k):
     ws.alive[k] = False
     ws.room[FREE_COLUMNS] += 1
     ws.events[COMPONENTS_DIED] += 1
-
-
-# ---- Draws from named distributions ------------------------------------------------------------
-
-
-def _pick(weights, target):
-    """(i, what is left of target) where the running sum of the weights passes it."""
-    for i, weight in enumerate(weights):
-        if target < weight:
-            return i, target
-        target -= weight
-    last = np.flatnonzero(weights)[-1]  # rounding took target past them all
-    return last, weights[last]
-
-
-def _draw_index(log_weights, rng):
-    """P(i) ~ exp(log_weights[i])."""
-    weights = _exp_within(log_weights - log_weights.max())
-    return _pick(weights, rng.random() * weights.sum())[0]
-
-
-def _exp_within(x):
-    """exp(x), but 0 below 2^-1020 and inf above 2^500."""
-    with np.errstate(over="ignore"):
-        w = np.exp(x.astype(np.float64))
-    return np.where(w > _SMALLEST, np.where(w < _LARGEST, w, np.inf), 0.0)
-
-
-def _draw_tables(n, a, rng):
-    """m ~ CRT(n, a) = sum over i = 0..n-1 of Bernoulli(a / (a + i)); CRT(n >= 1, 0) = 1.
-
-    Many customers: with i seated, P(the next w open no table) = prod over j = i..i+w-1 of
-    j / (a + j) = E[(1 - p)^w], p ~ Beta(a, i). So the wait for a table is Geometric(p).
-    """
-    if n <= 1:
-        return n
-    if n <= _MANY_CUSTOMERS * (1 + a * np.log(n)):
-        return 1 + (rng.random(n - 1) * (a + np.arange(1, n)) < a).sum()
-    tables, seated = 1, 1
-    while True:
-        g = np.exp(_draw_log_gamma(a, rng))
-        p = g / (g + np.exp(_draw_log_gamma(seated, rng)))
-        if p == 0:
-            return tables
-        with np.errstate(divide="ignore", over="ignore"):  # p = 1 or hardly more than 0
-            seated += 1 + np.floor(np.log1p(-rng.random()) / np.log1p(-p))
-        if seated > n:
-            return tables
-        tables += 1
-
-
-def _draw_log_gamma(shape, rng):
-    """log G, G ~ Gamma(shape); below shape 1 by log G(a) = log G(a + 1) + log(U) / a.
-
-    From shape 1 on by rejection from a log-logistic (Cheng 1977, algorithm GB).
-    """
-    if shape == 0:
-        return -np.inf
-    if shape < 1:
-        fall = -math.log1p(-rng.random()) / float(shape)
-        return -fall if fall > _HUGE else _draw_log_gamma(shape + 1, rng) - fall
-    slope = np.sqrt(2 * shape - 1)
-    while True:
-        u, v = rng.random(2)
-        if u > 0 and v > 0:
-            y = np.log(u / (1 - u)) / slope
-            fit = shape - np.log(4) + (shape + slope) * y - shape * np.exp(y)
-            if fit >= np.log(u * u * v):
-                return np.log(shape) + y
-
-
-def _draw_log_dirichlet(shapes, log_limit, rng):
-    """log w, w ~ Dir(shapes).
-
-    Where every gamma draw underflows the limit is taken: all weight on one entry, with probability
-    proportional to exp(log_limit), as the shapes are; no weight at all where that is 0 as well.
-    """
-    log_g = np.array([_draw_log_gamma(shape, rng) for shape in shapes])
-    if log_g.max() > -np.inf:
-        return log_g - np.logaddexp.reduce(log_g)
-    if log_limit.max() > -np.inf:
-        log_g[_draw_index(log_limit, rng)] = 0.0
-    return log_g

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bhmc.model.hdp import kernels, workspace
 from bhmc.model.hdp.captured import check_captured
 from bhmc.model.hdp.density import log_p_tree
+from bhmc.model.hdp.moves import BlockMoves
 from bhmc.model.hdp.params import hdp_state
 from bhmc.model.state import Hyper, Info, Partition, Sizes, State, paths_to
 from bhmc.rows.local import LocalRows
@@ -68,6 +69,8 @@ class HdpSampler:
         Priors where concentrations are to be learned; the current numbers are those of `held`.
     draw_weights : callable, optional
         Draws weights and concentrations in place of the engine's own `draw_weights`.
+    moves : tuple of str, default=()
+        Block moves that run before the weights are drawn; see `moves`.
     """
 
     stages = ("redraw_data", "redraw_weights", "redraw_theta")
@@ -86,18 +89,20 @@ class HdpSampler:
         engine: ModuleType = kernels,
         learning: Hyper | None = None,
         draw_weights: Callable[["HdpSampler"], workspace.Rates] | None = None,
+        moves: tuple[str, ...] = (),
     ):
         self.rows, self._sampler, self.rng, self.engine = rows, sampler, rng, engine
         # The generator as the engine's conditionals take it; `rng` must stay alive beside it.
         self.source = engine.random_source(rng)
-        self.ws, self._theta, self._natural, self._sums, self._hyper, self._shared, *_ = held
-        self._passes, self._sums_are_old = held.passes, True
+        self.ws, self.theta, self.natural, self.sums, self._hyper, self._shared, *_ = held
+        self.passes, self._sums_are_old = held.passes, True
         self.rates = workspace.rates_of(held.hyper)
         self._learning = workspace.learning_of(learning or held.hyper)
         self.priors = (learning or held.hyper).priors
         self._learns_shared = rows.family.n_shared > 0
         self._learns = True
         self._draw_weights = draw_weights or HdpSampler._draw_weights_by_slices
+        self._moves = BlockMoves(moves)
         self._row_numbers = np.arange(rows.height)
         self._log_base: float | None = None
         self._turn_to(held.shared)
@@ -162,12 +167,12 @@ class HdpSampler:
             "workspace": workspace.kept(self.ws),
             "leaf": self.rows.leaf.copy(),
             "component": self.rows.component.copy(),
-            "theta": self._theta.copy(),
-            "natural": self._natural.copy(),
-            "sums": self._sums.copy(),
+            "theta": self.theta.copy(),
+            "natural": self.natural.copy(),
+            "sums": self.sums.copy(),
             "hyper": self._hyper._asdict(),
             "shared": np.array(self._shared),
-            "passes": self._passes,
+            "passes": self.passes,
             "learns": self._learns,
         }
 
@@ -182,7 +187,7 @@ class HdpSampler:
             order.label_of[self.rows.component],
             parents,
             workspace.log_weights(self.ws, order),
-            self._theta[order.columns],
+            self.theta[order.columns],
             self._hyper,
             self._shared,
         )
@@ -223,7 +228,7 @@ class HdpSampler:
         nodes = np.flatnonzero(ws.level >= 0)
         return float(
             self._log_base
-            + self.rows.log_likelihood(self._natural, self._sums)
+            + self.rows.log_likelihood(self.natural, self.sums)
             + (ws.customers[cells] * ws.log_beta[cells]).sum()
             + log_p_tree(ws.n_under[nodes], ws.level[nodes], self.rates.alpha)
         )
@@ -232,7 +237,7 @@ class HdpSampler:
         """log h(theta) of all components, and the log priors of what is learned."""
         family = self.rows.family
         return (
-            float(family.log_prior(self._theta[self._columns()]).sum())
+            float(family.log_prior(self.theta[self._columns()]).sum())
             + family.log_prior_shared()
             + sum(prior.log_density(getattr(self._hyper, n)) for n, prior in self.priors.items())
         )
@@ -270,8 +275,12 @@ class HdpSampler:
             self._pass_over_tile(n_rows)
 
     def redraw_weights(self) -> None:
-        """B given paths and components, and the concentrations that are learned."""
+        """Block moves; B given paths and components, and the concentrations that are learned.
+
+        Block moves integrate a part of B out, and B is drawn here: they are no stage of their own.
+        """
         self.rows.count_cells(self.ws.customers)
+        self._moves.run(self)
         rates = self.rates = self._draw_weights(self)
         self._hyper = self._hyper._replace(
             alpha=rates.alpha, gamma0=rates.gamma0, gamma=rates.gamma
@@ -280,13 +289,13 @@ class HdpSampler:
     def redraw_theta(self) -> None:
         """theta given components, data and what components share; then that given theta."""
         columns, family = self._columns(), self.rows.family
-        self._sums[self.ws.held == 0] = 0.0  # what subtraction may have left there
-        sums = self._sums[columns]
+        self.sums[self.ws.held == 0] = 0.0  # what subtraction may have left there
+        sums = self.sums[columns]
         theta = family.draw_theta(sums, self.rng)
         if self._learns_shared:
             self._turn_to(family.draw_shared(theta, sums, self.rng))
-        self._theta[columns] = theta
-        self._natural[columns] = self.rows.family.natural(theta)
+        self.theta[columns] = theta
+        self.natural[columns] = self.rows.family.natural(theta)
 
     # ---- Parts of stages -----------------------------------------------------------------------
 
@@ -311,17 +320,17 @@ class HdpSampler:
         while code != workspace.DONE:
             position, code = self._pass(order, position)
             if code == workspace.NEEDS_ROOM:
-                self._make_room()
+                self.make_room()
             elif code != workspace.DONE:
-                self._draw_new_theta(code, rows.statistics_of(int(order[position - 1])))
+                self.draw_new_theta(code, rows.statistics_of(int(order[position - 1])))
                 if code < rows.width:
-                    rows.fill_column(code, self._natural[code], self._rows_done(position))
+                    rows.fill_column(code, self.natural[code], self._rows_done(position))
                 else:
                     self._fill_table()
         if self._sums_are_old:
-            rows.move_in(self._sums, before)
+            rows.move_in(self.sums, before)
         else:
-            rows.add_to(self._sums)
+            rows.add_to(self.sums)
 
     def _order(self, n_rows: int) -> NDArray[np.int64]:
         """The order in which a tile's rows are redrawn."""
@@ -343,14 +352,18 @@ class HdpSampler:
     def _fill_table(self) -> None:
         """The open tile's log likelihoods under every component."""
         width = int(self.ws.room[workspace.WIDTH])
-        self.rows.fill(self._natural[:width], self._log_new)
+        self.rows.fill(self.natural[:width], self._log_new)
 
-    def _draw_new_theta(self, k: int, statistics: NDArray[np.float64]) -> None:
+    def draw_new_theta(self, k: int, statistics: NDArray[np.float64]) -> None:
         """theta of a component just born, given the statistics of its data so far."""
         family = self.rows.family
         theta = family.draw_theta(statistics[None, :], self.rng)
-        self._theta[k] = theta[0]
-        self._natural[k] = family.natural(theta)[0]
+        self.theta[k] = theta[0]
+        self.natural[k] = family.natural(theta)[0]
+
+    def forget_candidate(self) -> None:
+        """Column 0 is the component not yet born, and no theta."""
+        self.theta[0], self.natural[0], self.natural[0, -1] = 0.0, 0.0, _NEVER
 
     def _columns(self) -> NDArray[np.int64]:
         """The columns of the components that exist."""
@@ -358,21 +371,21 @@ class HdpSampler:
 
     def _begin_pass(self) -> None:
         """Now and then compact slots and columns, and recompute the sums of statistics."""
-        self._passes += 1
-        tidy = self._passes % _PASSES_PER_TIDY == 2  # a chain of one sweep need not
+        self.passes += 1
+        tidy = self.passes % _PASSES_PER_TIDY == 2  # a chain of one sweep need not
         if tidy:
             new = workspace.tidy(self.ws)
             self.rows.renumber(new.new_slot, new.new_column)
             used = len(new.columns)
-            for array in (self._theta, self._natural):
+            for array in (self.theta, self.natural):
                 array[:used] = array[new.columns]
-            self._natural[used:, -1] = _NEVER
+            self.natural[used:, -1] = _NEVER
         # Rows that change their component are few: moving them is less than adding all.
         self._sums_are_old = self.rows.family.subtracts_well and not tidy
         if not self._sums_are_old:
-            self._sums[:] = 0.0
+            self.sums[:] = 0.0
 
-    def _make_room(self) -> None:
+    def make_room(self) -> None:
         """Half as many slots or columns again, whichever are short, and enough for one datum.
 
         Never both for one: a tree of many nodes would make room for as many components.
@@ -384,12 +397,12 @@ class HdpSampler:
         if not self.rates.n_fixed and not room[workspace.FREE_COLUMNS]:
             columns += columns // 2
         self.ws = workspace.grow(self.ws, slots, columns)
-        used = len(self._theta)
+        used = len(self.theta)
         more = ((0, len(self.ws.held) - used), (0, 0))
-        self._theta, self._natural, self._sums = (
-            np.pad(array, more) for array in (self._theta, self._natural, self._sums)
+        self.theta, self.natural, self.sums = (
+            np.pad(array, more) for array in (self.theta, self.natural, self.sums)
         )
-        self._natural[used:, -1] = _NEVER
+        self.natural[used:, -1] = _NEVER
 
 
 def _held(state: State, rows: LocalRows) -> Held:

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.model.hdp import density, simulate, start
+from bhmc.model.hdp.moves import check_moves, chosen_moves
 from bhmc.model.hdp.params import HdpParams, check_allowed
+from bhmc.model.hdp.workspace import DEPTH
 from bhmc.model.hyper import sample_hyper
 from bhmc.model.protocol import Predictive
 from bhmc.model.state import Hyper, Partition, State
@@ -32,10 +34,13 @@ class Hdp:
         Concentrations; `bind` puts them in.
     walk : bool, default=False
         Whether concentrations are learned by the paper's random walk, not by slices.
+    moves : "auto" or tuple of str, default=()
+        Block moves of every sweep: "relocate", "regraft", or all that the sampler has ("auto").
     """
 
     hyper: Hyper = _NOT_BOUND
     walk: bool = False
+    moves: str | tuple[str, ...] = ()
 
     name: ClassVar[str] = "hdp"
     samplers: ClassVar[tuple[str, ...]] = ("gibbs", "mh", "paper")
@@ -54,7 +59,12 @@ class Hdp:
         return self.hyper.priors
 
     def check(self, likelihood: Any, n_levels: int, sampler: str) -> None:
-        """Refuse the published sampler for the finite form, which it does not have."""
+        """Refuse the published sampler for the finite form, which it does not have, and with block
+        moves.
+        """
+        check_moves(self.moves)
+        if sampler == "paper" and self.moves not in ("auto", ()):
+            raise ValueError("sampler='paper' has no block moves: moves must be 'auto' or ().")
         if sampler == "paper" and self.hyper.n_components is not None:
             raise ValueError(
                 "sampler='paper' exists for the infinite form only, not for a fixed number of "
@@ -99,7 +109,7 @@ class Hdp:
         state = state._replace(theta=family.draw_theta(sums, rng), shared=rows.shared)
         if labels is None:
             return state
-        chain = replace(self, walk=False).sampler(state, rows, "gibbs", rng)
+        chain = replace(self, walk=False, moves=()).sampler(state, rows, "gibbs", rng)
         for _ in range(_ROUNDS_OF_START):
             chain.redraw_weights()
             chain.redraw_theta()
@@ -137,14 +147,15 @@ class Hdp:
         self, state: State, rows: LocalRows, name: str, rng: np.random.Generator, engine: Any = None
     ) -> Any:
         """A chain that starts at a state."""
-        kind, settings = self._kind(name, engine)
+        kind, settings = self._kind(name, engine, state.n_levels)
         return kind.from_state(state, rows, name, rng, **settings)
 
     def resume(
         self, captured: Mapping[str, Any], rows: LocalRows, name: str, rng: np.random.Generator
     ) -> Any:
         """A chain that resumes, bit for bit, from what `capture` returned."""
-        kind, settings = self._kind(name, None)
+        depth = int(captured["workspace"]["room"][DEPTH])
+        kind, settings = self._kind(name, None, depth)
         return kind.resume(captured, rows, name, rng, **settings)
 
     def adopt(self, state: State) -> State:
@@ -163,12 +174,13 @@ class Hdp:
 
         return component_weights(of)
 
-    def _kind(self, name: str, engine: Any) -> tuple[Any, dict[str, Any]]:
+    def _kind(self, name: str, engine: Any, n_levels: int) -> tuple[Any, dict[str, Any]]:
         """The class of the sampler, and what it is made with. Numba is loaded here."""
         from bhmc.model.hdp import published
         from bhmc.model.hdp.sampler import HdpSampler
 
-        settings: dict[str, Any] = {"learning": self.hyper}
+        moves = chosen_moves(self.moves, name, n_levels)
+        settings: dict[str, Any] = {"learning": self.hyper, "moves": moves}
         if engine is not None:
             settings["engine"] = engine
         if self.walk:

@@ -90,8 +90,8 @@ class Workspace(NamedTuple):
     events: NDArray[np.int64]
     """(5,) what happened in this sweep."""
     customers: NDArray[np.int64]
-    """(slots, columns) n_zk, the rows of leaves counted by `Rows`; valid within one draw of the
-    weights, as all below within a call."""
+    """(slots, columns) n_zk, the rows of leaves counted by `Rows`; valid from block moves to the
+    draw of the weights, as all below within a call."""
     scratch: NDArray[np.float64]
     """(5, columns) numbers of one row or node."""
     block_sums: NDArray[np.float64]
@@ -211,7 +211,7 @@ def grow(ws: Workspace, slots: int, columns: int) -> Workspace:
         held=_padded(ws.held, columns, 0),
         alive=_padded(ws.alive, columns, False),
         room=room,
-        **_scratch(slots, columns),
+        **{**_scratch(slots, columns), "customers": _larger(ws.customers, slots, columns)},
     )
 
 
@@ -339,6 +339,11 @@ def _padded(array: NDArray, length: int, fill) -> NDArray:
     padded = np.full(length, fill, dtype=array.dtype)
     padded[: len(array)] = array
     return padded
+
+
+def _larger(counts: NDArray[np.int64], slots: int, columns: int) -> NDArray[np.int64]:
+    more = ((0, slots - counts.shape[0]), (0, columns - counts.shape[1]))
+    return np.pad(counts, more)
 
 
 def _framed(array: NDArray, shape: tuple[int, int], fill: float) -> NDArray:

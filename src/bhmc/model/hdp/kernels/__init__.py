@@ -18,18 +18,32 @@ goes on.
 
 from bhmc._compiled.random_source import random_source
 from bhmc.model.hdp.kernels.births import break_component
+from bhmc.model.hdp.kernels.dishes import recount, redraw_tables, seat
 from bhmc.model.hdp.kernels.gibbs import gibbs_pass
 from bhmc.model.hdp.kernels.nodes import release_empty
 from bhmc.model.hdp.kernels.proposal import mh_pass
-from bhmc.model.hdp.kernels.weights import draw_tables, draw_weights, draw_weights_given_tables
+from bhmc.model.hdp.kernels.regraft import regraft
+from bhmc.model.hdp.kernels.relocate import relocate
+from bhmc.model.hdp.kernels.weights import (
+    draw_inner_weights,
+    draw_tables,
+    draw_weights,
+    draw_weights_given_tables,
+)
 
 __all__ = [
     "break_component",
+    "draw_inner_weights",
     "draw_tables",
     "draw_weights",
     "draw_weights_given_tables",
     "gibbs_pass",
     "mh_pass",
     "random_source",
+    "recount",
+    "redraw_tables",
+    "regraft",
     "release_empty",
+    "relocate",
+    "seat",
 ]

@@ -24,14 +24,9 @@ def has_room(ws, rates):
 
 
 @merged
-def open_node(ws, parent):
-    """Take a free slot for the last child of `parent`; its weights are still to be drawn."""
-    ws.room[FREE_SLOTS] -= 1
-    z = ws.free[ws.room[FREE_SLOTS]]
+def link_last(ws, z, parent):
+    """Make z the last child of `parent`."""
     ws.parent[z] = parent
-    ws.level[z] = ws.level[parent] + 1
-    ws.n_under[z] = 0
-    ws.first_child[z] = NONE
     ws.next_sibling[z] = NONE
     y = ws.first_child[parent]
     if y == NONE:
@@ -40,13 +35,11 @@ def open_node(ws, parent):
         while ws.next_sibling[y] != NONE:
             y = ws.next_sibling[y]
         ws.next_sibling[y] = z
-    ws.events[NODES_BORN] += 1
-    return z
 
 
 @merged
-def close_node(ws, z):
-    """Give the slot of a node without data or children back."""
+def unlink(ws, z):
+    """Take z out of the list of its parent."""
     parent = ws.parent[z]
     y = ws.first_child[parent]
     if y == z:
@@ -55,6 +48,25 @@ def close_node(ws, z):
         while ws.next_sibling[y] != z:
             y = ws.next_sibling[y]
         ws.next_sibling[y] = ws.next_sibling[z]
+
+
+@merged
+def open_node(ws, parent):
+    """Take a free slot for the last child of `parent`; its weights are still to be drawn."""
+    ws.room[FREE_SLOTS] -= 1
+    z = ws.free[ws.room[FREE_SLOTS]]
+    ws.level[z] = ws.level[parent] + 1
+    ws.n_under[z] = 0
+    ws.first_child[z] = NONE
+    link_last(ws, z, parent)
+    ws.events[NODES_BORN] += 1
+    return z
+
+
+@merged
+def close_node(ws, z):
+    """Give the slot of a node without data or children back."""
+    unlink(ws, z)
     ws.level[z] = -1
     ws.parent[z] = NONE
     ws.free[ws.room[FREE_SLOTS]] = z

@@ -75,9 +75,9 @@ def set_root_shapes(ws, rates):
 
 
 @merged
-def draw_all_weights(ws, rates, rng):
-    """beta_z given the customers of z, top-down; see `draw_weights`."""
-    for level in range(ws.room[DEPTH] + 1):
+def draw_weights_to(ws, rates, last, rng):
+    """beta_z given the customers of z, top-down to level `last`; see `draw_weights`."""
+    for level in range(last + 1):
         for z in range(ws.level.shape[0]):
             if ws.level[z] != level:
                 continue
@@ -90,6 +90,12 @@ def draw_all_weights(ws, rates, rng):
             for k in range(1, ws.room[WIDTH]):
                 ws.scratch[SHAPE, k] += ws.customers[z, k]
             draw_node_weights(ws, z, rng)
+
+
+@merged
+def draw_all_weights(ws, rates, rng):
+    """beta_z of all nodes given their customers."""
+    draw_weights_to(ws, rates, ws.room[DEPTH], rng)
 
 
 @compiled
@@ -123,3 +129,9 @@ def draw_tables(ws, rates, literal, rng):
 def draw_weights_given_tables(ws, rates, rng):
     """The weights of `draw_weights` alone: beta_z ~ Dir(n_zk + gamma beta_pa,k; gamma beta*_pa)."""
     draw_all_weights(ws, rates, rng)
+
+
+@compiled
+def draw_inner_weights(ws, rates, rng):
+    """beta_z of inner nodes given their customers: a leaf's own is not needed to draw tables."""
+    draw_weights_to(ws, rates, ws.room[DEPTH] - 1, rng)

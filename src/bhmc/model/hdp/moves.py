@@ -1,0 +1,129 @@
+"""Block moves of the hdp transition: which there are, how often they run, in which order.
+
+Single rows cannot take a whole leaf elsewhere, because every step on the way is unlikely. A block
+move changes many rows at once, and leaves the posterior alone. All of them run between the rows and
+the draw of the weights: they leave weights behind that are to be drawn anew.
+
+- "relocate": rows of one leaf and component move to another leaf or a new branch.
+- "regraft": subtrees move to other parents.
+- "dishes": tables of rows, with all that sits at them, move to other components or new ones.
+"""
+
+from typing import Any
+
+from bhmc.model.hdp.dishes import redraw_dishes
+from bhmc.model.hdp.move_space import MoveSpace, move_space
+from bhmc.model.hdp.workspace import DEPTH
+
+NAMES = ("relocate", "regraft", "dishes")
+
+# Relocations a sweep.
+N_RELOCATIONS = 10
+
+# Blocks of so many rows or more have auxiliary chains: the closed form takes their square.
+THRESHOLD = 256
+
+# So many pairs of a subtree and a parent are weighed at every level of a sweep: one for so many
+# rows of the data, so that regrafting stays a small part of a sweep, and some in any case.
+LEAST_PAIRS, ROWS_PER_PAIR = 400, 8
+
+# Sweeps from one redraw of dishes to the next: it goes over all rows.
+SWEEPS_PER_DISHES = 4
+
+
+def check_moves(moves: Any) -> None:
+    """Refuse what is neither "auto" nor a collection of names of moves.
+
+    Parameters
+    ----------
+    moves : str or sequence of str
+        As in `BHMC`.
+    """
+    if isinstance(moves, str):
+        named = () if moves == "auto" else (moves,)
+    else:
+        named = moves if isinstance(moves, list | tuple) else (moves,)
+    for name in named:
+        if not isinstance(name, str) or isinstance(moves, str) or name not in NAMES:
+            raise ValueError(
+                f"moves must be 'auto' or a tuple of names, of {', '.join(map(repr, NAMES))}, "
+                f"got {moves!r}."
+            )
+
+
+def chosen_moves(moves: Any, sampler: str, n_levels: int) -> tuple[str, ...]:
+    """The moves that run, in their order: with "auto" all; none with the published sampler.
+
+    Parameters
+    ----------
+    moves : str or sequence of str
+        As in `BHMC`.
+    sampler : str
+        Name of the sampler.
+    n_levels : int
+        L; a tree of one level has no subtree that could have another parent.
+    """
+    named = NAMES if moves == "auto" else moves
+    fitting = () if sampler == "paper" else NAMES
+    return tuple(name for name in fitting if name in named and (n_levels > 1 or name != "regraft"))
+
+
+class BlockMoves:
+    """The block moves of one chain.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Moves that run.
+    """
+
+    def __init__(self, names: tuple[str, ...]):
+        self.names, self._space = names, None
+
+    def run(self, chain: Any) -> None:
+        """All moves once, from rows counted in `customers`; the weights are to be drawn then.
+
+        Parameters
+        ----------
+        chain : HdpSampler
+            Changed in place.
+        """
+        for name in self.names:
+            getattr(self, f"_{name}")(chain)
+
+    def _relocate(self, chain: Any) -> None:
+        rows, done = chain.rows, 0
+        while True:
+            done = chain.engine.relocate(
+                chain.ws,
+                chain.rates,
+                self._room(chain),
+                rows.leaf,
+                rows.component,
+                THRESHOLD,
+                done,
+                N_RELOCATIONS,
+                chain.source,
+            )
+            if done == N_RELOCATIONS:
+                return
+            chain.make_room()
+
+    def _regraft(self, chain: Any) -> None:
+        most = max(LEAST_PAIRS, chain.rows.n_rows // ROWS_PER_PAIR)
+        self._room(chain).progress[:] = chain.ws.room[DEPTH], 0, -1
+        while not chain.engine.regraft(
+            chain.ws, chain.rates, self._room(chain), most, chain.source
+        ):
+            chain.make_room()
+        chain.engine.draw_inner_weights(chain.ws, chain.rates, chain.source)
+
+    def _dishes(self, chain: Any) -> None:
+        if max(chain.passes - 1, 0) % SWEEPS_PER_DISHES == 0:  # the first sweep has it
+            redraw_dishes(chain)
+
+    def _room(self, chain: Any) -> MoveSpace:
+        """Space for the chain's arrays, which may have grown."""
+        if self._space is None or self._space.tables.shape != chain.ws.customers.shape:
+            self._space = move_space(chain.ws, THRESHOLD, self._space)
+        return self._space

@@ -121,7 +121,7 @@ def others(name: str, X, truth, n_seeds: int) -> dict[str, list[float]]:
     matrix = np.asarray(X, dtype=float)
 
     def k_means(seed: int):
-        return lambda k: KMeans(k, n_init=10, random_state=seed).fit_predict(matrix)
+        return lambda k: KMeans(k, n_init=3, random_state=seed).fit_predict(matrix)
 
     def average(k: int):
         return AgglomerativeClustering(k, linkage="average").fit_predict(matrix)

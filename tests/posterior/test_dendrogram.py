@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from bhmc.posterior.dendrogram import component_dendrogram
 from bhmc.posterior.draws import Partition
 from tests.posterior.draws_factory import make_draws
 
+DATA = Path(__file__).parents[1] / "data"
 SIGMA2 = 0.5
 N = 12
 X = np.random.default_rng(0).normal(size=(N, 2)) * 2
@@ -173,7 +175,7 @@ def test_saved_and_loaded(fitted, tmp_path):
 
 @pytest.mark.parametrize("format", [1, 2])
 def test_a_model_of_an_older_bhmc_has_none(format):
-    model = BHMC.load(f"tests/data/model-format-{format}.bhmc")
+    model = BHMC.load(DATA / f"model-format-{format}.bhmc")
     with pytest.raises(AttributeError, match="older bhmc saved it: fit it again"):
         _ = model.dendrogram_
     assert not hasattr(BHMC(), "dendrogram_")

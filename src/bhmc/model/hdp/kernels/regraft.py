@@ -51,13 +51,17 @@ def draw_level(ws, rates, space, level, rng):
         space.tables[z, 0] = 0
         for k in range(1, ws.room[WIDTH]):
             space.tables[z, k] = tables_draw(ws.customers[z, k], rates.gamma * ws.beta[up, k], rng)
-        add_tables(ws.customers, space.totals, space.tables, z, up, np.int64(1))
+        add_tables(ws, space, z, up, np.int64(1))
 
 
 @helper
-def add_tables(customers, totals, tables, y, a, sign):
-    """The customers of a gain (sign 1) or lose (-1) the tables of y."""
-    for k in range(1, tables.shape[1]):
+def add_tables(ws, space, y, a, sign):
+    """The customers of a gain (sign 1) or lose (-1) the tables of y.
+
+    Columns beyond the width hold what an earlier sweep has left there.
+    """
+    customers, totals, tables = ws.customers, space.totals, space.tables
+    for k in range(1, ws.room[WIDTH]):
         customers[a, k] += sign * tables[y, k]
         totals[a] += sign * tables[y, k]
 
@@ -117,7 +121,7 @@ def regraft_subtree(ws, rates, space, y, level, rng):
     """The parent of y, drawn from its conditional; see the top of the file."""
     n, old = ws.n_under[y], ws.parent[y]
     count_path(ws, old, -n)
-    add_tables(ws.customers, space.totals, space.tables, y, old, np.int64(-1))
+    add_tables(ws, space, y, old, np.int64(-1))
     for k in range(ws.room[WIDTH]):
         space.block[k] = space.tables[y, k]
     weigh_paths(ws, rates, float(n), level - 1)
@@ -133,7 +137,7 @@ def regraft_subtree(ws, rates, space, y, level, rng):
         a = new_parent(ws, rates, space, place, kept, level, rng)
         link_last(ws, y, a)
     count_path(ws, a, n)
-    add_tables(ws.customers, space.totals, space.tables, y, a, np.int64(1))
+    add_tables(ws, space, y, a, np.int64(1))
     for k in range(ws.room[WIDTH]):
         space.block[k] = 0
 

@@ -203,6 +203,7 @@ def test_options_reach_the_model(table, tmp_path):
         "transition": ("--transition", "hdp"),
         "fixed_components": ("--fixed-components", "3"),
         "sampler": ("--sampler", "mh"),
+        "moves": ("--moves", "relocate"),
         "hyper": ("--hyper", "paper"),
         "n_draws": ("--draws", "2"),
         "n_warmup": ("--warmup", "1"),
@@ -222,6 +223,7 @@ def test_options_reach_the_model(table, tmp_path):
     assert main(["fit", str(table), "-o", str(folder), *drop, *words]) == 0
     parameters = bhmc.BHMC.load(folder / "model.bhmc").get_params()
     for name, (_, word) in asked.items():
-        assert str(parameters[name]) == word, name
+        value = parameters[name]
+        assert (",".join(value) if isinstance(value, tuple) else str(value)) == word, name
         if name != "transition":  # of which there is one
             assert parameters[name] != bhmc.BHMC().get_params()[name]

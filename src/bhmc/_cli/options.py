@@ -32,8 +32,8 @@ def whole(least: int) -> Callable[[str], int]:
 
 
 def concentration(text: str) -> float | str:
-    """A number above 0, or `learn`."""
-    if text == "learn":
+    """A number above 0, `learn` or `auto`."""
+    if text in ("learn", "auto"):
         return text
     try:
         number = float(text)
@@ -41,7 +41,7 @@ def concentration(text: str) -> float | str:
         number = -1.0
     if not 0 < number < float("inf"):
         raise argparse.ArgumentTypeError(
-            f"must be a number above 0, or the word learn, got {text[:40]!r}"
+            f"must be a number above 0, or one of the words learn and auto, got {text[:40]!r}"
         )
     return number
 
@@ -217,8 +217,8 @@ FIT_OPTIONS = (
         "alpha",
         "alpha",
         _MODEL,
-        "how readily data open new branches: a number or `learn`",
-        "learn",
+        "how readily data open new branches: a number, `learn` or `auto`",
+        "auto",
         read=concentration,
         metavar="X",
     ),
@@ -226,8 +226,8 @@ FIT_OPTIONS = (
         "gamma0",
         "gamma0",
         _MODEL,
-        "how many components the whole tree spreads over: a number or `learn`",
-        "learn",
+        "how many components the whole tree spreads over: a number, `learn` or `auto`",
+        "auto",
         read=concentration,
         metavar="X",
     ),
@@ -235,8 +235,8 @@ FIT_OPTIONS = (
         "gamma",
         "gamma",
         _MODEL,
-        "how closely a node's mixture follows its parent's: a number or `learn`",
-        "learn",
+        "how closely a node's mixture follows its parent's: a number, `learn` or `auto`",
+        "auto",
         read=concentration,
         metavar="X",
     ),

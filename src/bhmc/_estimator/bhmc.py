@@ -90,20 +90,23 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         chooses for every column, and takes "categorical" for text. A name takes its scales from the
         data; an object such as `Gaussian(sigma2=0.5)` is used as it is. `likelihood_` says what was
         used.
-    alpha : float, prior or "learn", default="learn"
-        How readily data open new branches. A number fixes alpha; one of `bhmc.priors` is the prior
-        of a learned alpha; "learn" is `Gamma(2, 10)`, which favours few branches, because data say
-        little about alpha.
-    gamma0 : float, prior or "learn", default="learn"
-        How many components the whole tree spreads over; "learn" is `Gamma(1, 1)`.
-    gamma : float, prior or "learn", default="learn"
-        How closely a node's mixture follows its parent's. "learn" is `Gamma(2, 10)`: small values
-        give pure nodes, and without pure nodes the tree shows no hierarchy.
+    alpha : float, prior, "learn" or "auto", default="auto"
+        How readily data open new branches. A number fixes alpha: a row opens a new branch at a node
+        of m rows with odds of alpha to m. "auto" is 0.1, which gives trees that can be read. One of
+        `bhmc.priors` is the prior of a learned alpha; "learn" is `Gamma(2, 10)`. A learned alpha
+        follows the branches of its own tree, so on real tables nearly every row gets a leaf.
+    gamma0 : float, prior, "learn" or "auto", default="auto"
+        How many components the whole tree spreads over; "learn", which is also "auto", is
+        `Gamma(1, 1)`.
+    gamma : float, prior, "learn" or "auto", default="auto"
+        How closely a node's mixture follows its parent's. "learn", which is also "auto", is
+        `Gamma(2, 10)`: small values give pure nodes, and without pure nodes the tree shows no
+        hierarchy.
     hyper : {"exact", "paper"}, default="exact"
         How the concentrations are learned. "exact" draws them in every sweep. "paper" runs the
         paper's Metropolis-Hastings walk during the warm-up; after the warm-up the concentrations,
-        and what the likelihood learns (its `sigma2`), stay fixed. "learn" then means the paper's
-        priors, `Gamma(3, 1)`, `Gamma(3.5, 1)` and `Uniform(0, 1.5)`. The paper's
+        and what the likelihood learns (its `sigma2`), stay fixed. "learn" and "auto" then mean the
+        paper's priors, `Gamma(3, 1)`, `Gamma(3.5, 1)` and `Uniform(0, 1.5)`. The paper's
         sigma2 ~ U(0, 0.1) is `likelihood=Gaussian(sigma2=bhmc.priors.Uniform(0, 0.1))`.
     fixed_components : int, optional
         Use the finite form of the model with exactly this many components (`Hyper.n_components`;
@@ -242,9 +245,9 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         *,
         transition="hdp",
         likelihood="auto",
-        alpha="learn",
-        gamma0="learn",
-        gamma="learn",
+        alpha="auto",
+        gamma0="auto",
+        gamma="auto",
         hyper="exact",
         fixed_components=None,
         sampler="gibbs",

@@ -19,7 +19,7 @@ from bhmc._search.settings import OF_THE_MODEL, draw_settings
 from bhmc._validation.parameters import check_whole
 from bhmc.likelihoods import Likelihood, by_name, kind_of, resolve
 from bhmc.model.hyper import concentrations
-from bhmc.model.registry import transition_named
+from bhmc.model.registry import transition_named, with_moves
 from bhmc.model.state import Hyper
 from bhmc.posterior.predictive import log_predictive
 from bhmc.rows.local import LocalRows
@@ -119,8 +119,9 @@ def _score(plan, number, split, settings, likelihood, fitted, held_out, deadline
     log_p = np.full(len(held_out), -np.inf)
     components = []
     with one_blas_thread():
-        transition, rows = transition_named(BHMC().transition).bind(hyper), LocalRows(family)
-        start = start_state(transition, rows, n_levels=n_levels, rng=rng, init=BHMC().init)
+        usual, rows = BHMC(), LocalRows(family)
+        transition = with_moves(transition_named(usual.transition).bind(hyper), usual.moves)
+        start = start_state(transition, rows, n_levels=n_levels, rng=rng, init=usual.init)
         chain = transition.sampler(start, rows, transition.samplers[0], rng)
         for sweep in range(1, plan.warmup + THIN * plan.draws + 1):
             if time.monotonic() > deadline:

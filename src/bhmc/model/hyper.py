@@ -1,5 +1,6 @@
 """Concentrations: what a user says of them, as a `Hyper` with every number checked."""
 
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
@@ -9,6 +10,10 @@ from bhmc._validation.parameters import check_choice, check_positive, check_whol
 from bhmc.model.registry import transition_named
 from bhmc.model.state import Hyper
 from bhmc.priors import LEARN_BY, Prior
+
+# "auto" fixes alpha: a row opens a new branch at a node of m rows with odds of 0.1 to m. Learned,
+# alpha follows the branches of its own tree, and on real tables nearly every row gets a leaf.
+FEW_BRANCHES = 0.1
 
 
 def check_hyper(hyper: Hyper) -> Hyper:
@@ -23,7 +28,10 @@ def check_hyper(hyper: Hyper) -> Hyper:
 def concentrations(
     *, fixed_components: int | None = None, hyper: str = "exact", transition: Any = "hdp", **given
 ) -> Hyper:
-    """The `Hyper` that a user's words ask for: numbers, priors, or "learn" for the usual prior.
+    """The `Hyper` that a user's words ask for: numbers, priors, "learn" or "auto".
+
+    "learn" is the usual prior. "auto" is `FEW_BRANCHES` for alpha and "learn" for the others; with
+    hyper="paper" it is "learn" for all.
 
     Parameters
     ----------
@@ -40,11 +48,17 @@ def concentrations(
     learn = transition_named(transition).usual_priors(hyper)
     if fixed_components is not None:
         check_whole(fixed_components, "fixed_components", 1)
+    words = {"learn": learn, "auto": learn if hyper == "paper" else automatic(learn)}
     wanted = {
-        name: learn[name] if isinstance(value, str) and value == "learn" else value
+        name: words[value][name] if isinstance(value, str) and value in words else value
         for name, value in given.items()
     }
     return check_hyper(Hyper(**wanted, n_components=fixed_components))
+
+
+def automatic(learn: Mapping[str, Any]) -> dict[str, Any]:
+    """What "auto" stands for, by name, where "learn" stands for `learn`."""
+    return {**learn, "alpha": FEW_BRANCHES}
 
 
 def sample_hyper(hyper: Hyper, rng: np.random.Generator) -> Hyper:

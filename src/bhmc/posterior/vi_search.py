@@ -7,15 +7,16 @@ nested.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.model.state import Partition
-from bhmc.posterior.kernels.relocation import sweep
-from bhmc.posterior.kernels.tables import Tables
 from bhmc.posterior.summary import compared, expected_losses, expected_vi, labels_of
+
+if TYPE_CHECKING:
+    from bhmc.posterior.kernels.tables import Tables
 
 # Data of more rows are not searched: there the nearest draw is the estimate.
 MOST_ROWS = 20_000
@@ -123,6 +124,8 @@ def improved(
     rng : numpy.random.Generator
         For the order.
     """
+    from bhmc.posterior.kernels.relocation import sweep  # the cache on disk is looked up here
+
     tables, n, leaves = tables_of(start, draws), len(start[0]), len(start)
     blocks = [(leaves + 1, leaves)]
     blocks += [(level, depth) for level in range(1, leaves + 1) for depth in (level - 1, level)]
@@ -139,8 +142,10 @@ def improved(
     return list(tables.node[1:])
 
 
-def tables_of(start: Sequence[Labels], draws: Sequence[Sequence[Labels]]) -> Tables:
+def tables_of(start: Sequence[Labels], draws: Sequence[Sequence[Labels]]) -> "Tables":
     """The tables of a search at its start; parameters as in `improved`."""
+    from bhmc.posterior.kernels.tables import Tables
+
     shape = (len(start) + 1, len(start[0]))
     node, parent = np.zeros((2, *shape), dtype=np.int32)
     n_nodes = np.ones(shape[0], dtype=np.int64)

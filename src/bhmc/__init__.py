@@ -12,8 +12,8 @@ from bhmc._version import __version__
 if typing.TYPE_CHECKING:
     from bhmc import baselines, datasets, likelihoods, metrics, plotting, preprocessing, priors
     from bhmc._estimator.bhmc import BHMC
+    from bhmc._estimator.warmup import warmup
     from bhmc._sampling.sweep import sweep
-    from bhmc._sampling.warmup import warmup
     from bhmc._search import SearchResult, search
     from bhmc.metrics import TreeComparison, compare_trees
     from bhmc.model.density import log_joint
@@ -69,7 +69,7 @@ _ROOMS = {
     "sample_prior": "model.simulate",
     "search": "_search",
     "sweep": "_sampling.sweep",
-    "warmup": "_sampling.warmup",
+    "warmup": "_estimator.warmup",
 }
 
 

@@ -155,7 +155,9 @@ seconds = time.process_time() - start
 kernels = {
     name: value
     for module in list(sys.modules.values())
-    if module.__name__.startswith(("bhmc.model.hdp.kernels.", "bhmc.rows.k", "bhmc._compiled."))
+    if module.__name__.startswith(
+        ("bhmc.model.hdp.kernels.", "bhmc.posterior.kernels.", "bhmc.rows.k", "bhmc._compiled.")
+    )
     for name, value in vars(module).items()
     if isinstance(value, Dispatcher)
 }

@@ -42,7 +42,7 @@ from bhmc.likelihoods import (
 from bhmc.model.hyper import concentrations
 from bhmc.model.protocol import Transition
 from bhmc.model.registry import transition_named, unbound, with_moves
-from bhmc.model.state import CONCENTRATIONS, State
+from bhmc.model.state import CONCENTRATIONS
 from bhmc.posterior.advice import longer, warn_if_not_converged
 from bhmc.posterior.dendrogram import component_dendrogram
 from bhmc.posterior.diagnostics import Diagnostics, diagnose
@@ -352,8 +352,8 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         if names is not None:
             self.item_names_ = names
         with one_blas_thread():
-            state = self._estimate(kept, family, transition, np.random.default_rng(estimate_seed))
-        self.tree_: Tree = self._tree(state, data, columns, names)
+            tree = self._estimate(kept, family, transition, np.random.default_rng(estimate_seed))
+        self.tree_: Tree = self._described(tree, data, columns, names)
         with one_blas_thread():
             self.dendrogram_ = component_dendrogram(self.tree_, self.draws_, family)
             self.node_features_: NodeFeatures = node_features(
@@ -499,22 +499,22 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         family: ConjugateFamily,
         transition: Transition,
         rng: np.random.Generator,
-    ) -> State:
+    ) -> Tree:
         """The point estimate: a draw, or one whose partition is nearer to all draws."""
         if self.estimate == "map":
-            return best_state(recorders)
+            return Tree.from_state(best_state(recorders))
         wholes, _ = kept_of([one.wholes for one in recorders])
         candidates, partitions = [one.partition for one in wholes], self.draws_.partitions
         found = nearest_partition(candidates, partitions, self.n_levels, rng)
         state = wholes[found.draw].state(self.n_levels)
-        if found.is_draw:
-            return state
-        rows = LocalRows(family, self.precision)
-        return transition.complete(rows, found.partition, state, rng)
+        if not found.is_draw:
+            rows = LocalRows(family, self.precision)
+            state = transition.complete(rows, found.partition, state, rng)
+        return Tree.from_state(state)
 
-    def _tree(self, state: State, X, columns: Columns, names) -> Tree:
-        """The point estimate as a tree that knows its support and what its components look like."""
-        tree, partitions = Tree.from_state(state), self.draws_.partitions
+    def _described(self, tree: Tree, X, columns: Columns, names) -> Tree:
+        """The tree with its support, and with what its components look like."""
+        partitions = self.draws_.partitions
         looks = profiles(X, tree.components, tree.n_components, columns)
         return replace(
             tree,

@@ -57,15 +57,16 @@ def _mean_matches(
     """(n_nodes,) mean best matches of nodes; those of rows are put into `of_rows` (m, n or 0)."""
     from bhmc.posterior.kernels.matches import add_best_matches  # loads Numba
 
-    columns = np.ascontiguousarray(paths.T, dtype=np.int32)
-    rows = np.lexsort(columns[::-1])  # rows of a node follow each other
-    sizes = sum(np.bincount(nodes, minlength=n_nodes) for nodes in columns)
+    compared = [draws[i] for i in evenly_spaced(len(draws), _MOST_COMPARED)]
+    their_sizes = [draw.sizes().nodes for draw in compared]
     of_nodes = np.zeros(n_nodes)
-    compared = evenly_spaced(len(draws), _MOST_COMPARED)
-    for draw in (draws[i] for i in compared):
-        leaf, parents = draw.leaf.astype(np.int32), draw.parents.astype(np.int32)
-        theirs, shared = draw.sizes().nodes, np.zeros(len(parents), dtype=np.int64)
-        for nodes, of_row in zip(columns, of_rows, strict=True):
+    for column, of_row in zip(paths.T, of_rows, strict=True):  # one level at a time: n is large
+        nodes = column.astype(np.int32)
+        rows = np.argsort(nodes, kind="stable").astype(np.int32)  # rows of a node follow each other
+        sizes = np.bincount(nodes, minlength=n_nodes)
+        for draw, theirs in zip(compared, their_sizes, strict=True):
+            leaf, parents = draw.leaf.astype(np.int32), draw.parents.astype(np.int32)
+            shared = np.zeros(len(parents), dtype=np.int64)
             add_best_matches(rows, nodes, sizes, leaf, parents, theirs, shared, of_nodes, of_row)
     of_rows /= len(compared)
     return of_nodes / len(compared)

@@ -126,7 +126,7 @@ def improved(
     rng : numpy.random.Generator
         For the order.
     """
-    from bhmc.posterior.kernels.relocation import sweep  # loads Numba
+    from bhmc.posterior.kernels.relocation import sweep  # the cache on disk is looked up here
 
     tables, n, leaves = tables_of(start, draws), len(start[0]), len(start)
     blocks = [(leaves + 1, leaves)]

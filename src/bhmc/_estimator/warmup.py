@@ -7,6 +7,8 @@ from bhmc._validation.parameters import check_choice
 from bhmc.likelihoods import resolve
 from bhmc.model.registry import TRANSITIONS, transition_named, with_moves
 from bhmc.model.state import Hyper
+from bhmc.posterior.support import soft_support
+from bhmc.posterior.vi_search import improved, partition_of
 from bhmc.rows.local import PRECISIONS, LocalRows
 
 
@@ -27,3 +29,6 @@ def warmup(precision: str = "float64") -> None:
             for sampler in transition.samplers:
                 state = start_state(transition, rows, n_levels=2, rng=rng)
                 transition.sampler(state, rows, sampler, rng).sweep()
+    label = np.array([0, 1])
+    improved([label], [[label]], rng)
+    soft_support(label[:, None], 2, [partition_of([label], label)])

@@ -36,8 +36,9 @@ def main():
     """Fit, draw, write."""
     model = fitted_zoo()
     keep(plotting.plot_tree(model.tree_), "zoo-tree")
+    keep(plotting.plot_dendrogram(model.dendrogram_), "zoo-dendrogram")
     keep(plotting.plot_icicle(model.tree_, ax=wide(3.0)), "zoo-icicle")
-    some = ["log_joint", "n_components", "nodes_at[1]", "alpha"]
+    some = ["log_joint", "n_components", "nodes_at[1]", "gamma"]
     keep(plotting.plot_trace(model.draws_, some), "zoo-trace")
     keep(plotting.plot_coclustering(model, ax=wide(7.0)), "zoo-coclustering")
     keep(plotting.plot_prior_posterior(model), "zoo-prior")

@@ -21,8 +21,8 @@ _TABLE = "zoo.csv"
 _TYPES = ("type", "level1_annotation")
 
 _LEGEND = """
-A line is a node: its number (a > b: an only child), its animals, in how many draws (%) a node has
-exactly these animals, their components (c0 is the largest), and in a leaf the names of some.
+A line is a node: its number (a > b: an only child), its animals, its support (how well nodes of
+the draws match it), their components (c0 is the largest), and in a leaf the names of some.
 Animals of one component are alike; two components of one node need not be.
 
 Animals of each known type in each component. The types were not used in fitting.

@@ -58,10 +58,10 @@ _SHOW = """\
 Print the tree of a run.
 
 A line is a node: its number (a > b where b is an only child), how many data it holds, how many of
-them each component holds, and in a leaf their names. A percentage is the share of draws that have a
-node of exactly these data. In a dendrogram (--dendrogram) a height is the log likelihood, in nats,
-that is lost when the components below share one parameter, and a percentage says how well the
-draws have the node: the mean of the best match, 100 % where all have exactly these data.
+them each component holds, and in a leaf their names. A percentage is the node's support: how well
+the draws have the node, the mean of the best match, 100 % where all have exactly these data. In a
+dendrogram (--dendrogram) a height is the log likelihood, in nats, that is lost when the components
+below share one parameter.
 """
 
 _PREDICT = """\

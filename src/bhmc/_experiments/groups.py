@@ -67,7 +67,9 @@ def find_groups(
                 size=int(tree.sizes[node]),
                 held=int(held[node]),
                 asked=int(inside.sum()),
-                support=float("nan") if tree.support is None else float(tree.support[node]),
+                support=float("nan")
+                if tree.exact_support is None
+                else float(tree.exact_support[node]),
                 component=component,
                 component_size=int(sizes[component]),
                 component_held=int(inner[component]),

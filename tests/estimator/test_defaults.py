@@ -61,13 +61,13 @@ class _PriorNotInUnitsOfX(AdaptiveGaussian):
 @MOVES
 @pytest.mark.parametrize("fixed", ["Gaussian()", "the default, not scaled"])
 def test_units_matter_where_the_prior_is_not_in_units_of_x(fixed, factor, shift, monkeypatch):
-    """The test above can fail."""
+    """The test above can fail: draws differ. (Trees near to all draws may still be the same.)"""
     if fixed == "Gaussian()":
         changed = what_units_change(Gaussian(), factor, shift)
     else:
         monkeypatch.setitem(FAMILIES, "gaussian", Entry(f"{__name__}:_PriorNotInUnitsOfX"))
         changed = what_units_change("gaussian", factor, shift)
-    assert changed
+    assert {"n_components", "n_nodes", "components", "paths"} & set(changed)
 
 
 def test_families_by_values():

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -11,17 +10,18 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bhmc._compiled.blas_threads import one_blas_thread
-from bhmc._estimator.chain_run import Task, common_draws, transition_chain
-from bhmc._estimator.checkpoint import check_checkpoint, describe_fit
+from bhmc._estimator.chain_run import common_draws
+from bhmc._estimator.checkpoint import check_checkpoint
 from bhmc._estimator.description import Description
+from bhmc._estimator.point_estimate import described, point_estimate, scores_of_rows
 from bhmc._estimator.prediction import Prediction
-from bhmc._estimator.profiles import feature_blocks, profiles, word_features
+from bhmc._estimator.profiles import feature_blocks, word_features
 from bhmc._estimator.progress import CallbackSupport, Listener, with_callbacks
-from bhmc._estimator.rounds import AUTO, AUTO_DRAWS, Aim, Course, most_sweeps, run_rounds
-from bhmc._estimator.warm_start import Going, chains_to_go_on
+from bhmc._estimator.rounds import AUTO
+from bhmc._estimator.running import run_task, task_of
+from bhmc._estimator.warm_start import Going
 from bhmc._validation.data import row_names
 from bhmc._validation.errors import naming_columns
-from bhmc._validation.frames import Columns
 from bhmc._validation.init import STARTS, check_init
 from bhmc._validation.parameters import (
     check_choice,
@@ -33,7 +33,6 @@ from bhmc._validation.parameters import (
 )
 from bhmc._validation.reading import read_data
 from bhmc.likelihoods import (
-    ConjugateFamily,
     allows_sparse,
     categorical_columns,
     kind_of,
@@ -47,19 +46,13 @@ from bhmc.posterior.advice import longer, warn_if_not_converged
 from bhmc.posterior.dendrogram import component_dendrogram
 from bhmc.posterior.diagnostics import Diagnostics, diagnose
 from bhmc.posterior.draws import Draws
-from bhmc.posterior.outliers import SeatedDraw, outlier_scores
 from bhmc.posterior.recorder import (
-    Recorder,
     WarmupTraces,
-    best_state,
     collect,
     collect_warmup,
-    kept_of,
 )
-from bhmc.posterior.retention import KEEPS, Plan, memory_sentence, plan
-from bhmc.posterior.support import node_support, path_support, soft_support
-from bhmc.posterior.vi_search import nearest_partition
-from bhmc.rows.local import PRECISIONS, LocalRows
+from bhmc.posterior.retention import KEEPS
+from bhmc.rows.local import PRECISIONS
 from bhmc.tree import Tree
 from bhmc.tree.node_features import NodeFeatures, node_features
 
@@ -328,8 +321,8 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         family.check_precision(self.precision)
         seeds = seed_sequence(self.random_state).spawn(self.n_chains + 2)
         *seeds, estimate_seed, outlier_seed = seeds
-        task = self._task(family, transition, init)
-        course, going = self._run_chains(task, seeds, data, listeners)
+        task = task_of(self, family, transition, init)
+        course, going = run_task(self, task, seeds, data, listeners)
         kept = common_draws([one.recorder for one in course.ended])
         if not kept:
             raise KeyboardInterrupt
@@ -352,8 +345,9 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         if names is not None:
             self.item_names_ = names
         with one_blas_thread():
-            tree = self._estimate(kept, family, transition, np.random.default_rng(estimate_seed))
-        self.tree_: Tree = self._described(tree, data, columns, names)
+            rng = np.random.default_rng(estimate_seed)
+            tree = point_estimate(self, kept, family, transition, rng)
+        self.tree_: Tree = described(tree, self.draws_.partitions, data, columns, names)
         with one_blas_thread():
             self.dendrogram_ = component_dendrogram(self.tree_, self.draws_, family)
             self.node_features_: NodeFeatures = node_features(
@@ -361,8 +355,8 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
                 partial(feature_blocks, data, columns),
                 word_features(likelihood, columns, data.shape[1]),
             )
-            self.outlier_scores_: NDArray[np.float64] = self._outlier_scores(
-                kept, data, outlier_seed
+            self.outlier_scores_: NDArray[np.float64] = scores_of_rows(
+                self, kept, data, np.random.default_rng(outlier_seed)
             )
         self.paths_ = self.tree_.paths
         self.component_labels_ = self.tree_.components
@@ -381,19 +375,6 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         """R-hat and effective draws of every label-free number in `draws_`, and what they say."""
         check_is_fitted(self, "draws_")
         return diagnose(self.draws_)
-
-    @property
-    def path_support_(self) -> NDArray[np.float64]:
-        """(n, n_levels + 1) how sure each row's place in `tree_` is, level by level.
-
-        For row i and its node A at level l: the mean over kept draws of the best Jaccard match
-        |A & B| / |A | B| of A and a node B of the draw, at any level, that holds row i. Column 0,
-        the root, is 1. A row with less than the support of its node is one that the draws often
-        leave out of the node. At most 100 draws, evenly spaced, take part; it is computed at every
-        call.
-        """
-        check_is_fitted(self, "draws_")
-        return path_support(self.paths_, self.tree_.n_nodes, self.draws_.partitions)
 
     @cached_property
     def dendrogram_(self) -> Tree:
@@ -442,97 +423,10 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
 
         return load_model(path, cls)
 
-    def _task(self, family: ConjugateFamily, transition: Transition, init) -> Task:
-        """What the chains are to do."""
-        n_draws = AUTO_DRAWS if isinstance(self.n_draws, str) else self.n_draws
-        return Task(
-            make_chain=partial(
-                transition_chain,
-                family=family,
-                transition=transition,
-                n_levels=self.n_levels,
-                sampler=self.sampler,
-                init=init,
-                precision=self.precision,
-            ),
-            n_warmup=self.n_warmup,
-            n_draws=n_draws,
-            thin=self.thin,
-            as_paper=self.hyper == "paper",
-            plan=self._plan(family.n_rows, n_draws),
-        )
-
-    def _plan(self, n_rows: int, n_draws: int) -> Plan:
-        """What a chain of so many draws keeps."""
-        shape = {"n_rows": n_rows, "n_draws": n_draws, "n_chains": self.n_chains}
-        return plan(self.keep, best=self.estimate == "map", **shape)
-
-    def _aim(self, n_rows: int) -> Aim:
-        """When the chains are to end."""
-        return Aim(
-            plan_for=partial(self._plan, n_rows),
-            # After the paper's warm-up nothing is learned, and chains that stand apart stay apart.
-            auto=self.n_draws == AUTO and self.hyper != "paper",
-            adds=self.warm_start,
-            most_sweeps=most_sweeps(n_rows),
-            max_seconds=np.inf if self.max_seconds is None else self.max_seconds,
-        )
-
-    def _run_chains(
-        self, task: Task, seeds: list, X, listeners: Sequence[Listener]
-    ) -> tuple[Course, Going]:
-        """How all chains have run, and what a later fit goes on from."""
-        memory = memory_sentence(self.keep, X.shape[0], task.n_draws, self.n_chains)
-        fit, aim = describe_fit(self.get_params(), X), self._aim(X.shape[0])
-        chains = chains_to_go_on(self, fit)
-        course = run_rounds(self, task, aim, seeds, X, memory, listeners, chains)
-        return course, Going(fit, course.chains)
-
     def __getstate__(self):
         """All but the chains, which are large and of use in this process only."""
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_going"}
-
-    def _estimate(
-        self,
-        recorders: list[Recorder],
-        family: ConjugateFamily,
-        transition: Transition,
-        rng: np.random.Generator,
-    ) -> Tree:
-        """The point estimate: a draw, or one whose partition is nearer to all draws."""
-        if self.estimate == "map":
-            return Tree.from_state(best_state(recorders))
-        wholes, _ = kept_of([one.wholes for one in recorders])
-        candidates, partitions = [one.partition for one in wholes], self.draws_.partitions
-        found = nearest_partition(candidates, partitions, self.n_levels, rng)
-        state = wholes[found.draw].state(self.n_levels)
-        if not found.is_draw:
-            rows = LocalRows(family, self.precision)
-            state = transition.complete(rows, found.partition, state, rng)
-        return Tree.from_state(state)
-
-    def _described(self, tree: Tree, X, columns: Columns, names) -> Tree:
-        """The tree with its support, and with what its components look like."""
-        partitions = self.draws_.partitions
-        looks = profiles(X, tree.components, tree.n_components, columns)
-        return replace(
-            tree,
-            support=soft_support(tree.paths, tree.n_nodes, partitions),
-            exact_support=node_support(tree.paths, partitions, tree.n_nodes),
-            names=names,
-            feature_names=looks.names,
-            component_means=looks.component_means,
-            feature_means=looks.means,
-            feature_scales=looks.scales,
-        )
-
-    def _outlier_scores(self, recorders: list[Recorder], X, seed) -> NDArray[np.float64]:
-        """How unusual each row is, by the draws that were kept whole."""
-        wholes, _ = kept_of([one.wholes for one in recorders])
-        pairs = zip(wholes, self.draws_.mixtures, strict=True)
-        draws = [SeatedDraw(whole.partition.component, mixture) for whole, mixture in pairs]
-        return outlier_scores(draws, self.likelihood_, X, np.random.default_rng(seed))
 
     def _check_parameters(self) -> Transition:
         """Refuse a bad parameter before any work is done."""

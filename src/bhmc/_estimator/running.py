@@ -1,0 +1,94 @@
+"""What the parameters of an estimator ask of its chains, and the chains run so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bhmc._estimator.chain_run import Task, transition_chain
+from bhmc._estimator.checkpoint import describe_fit
+from bhmc._estimator.progress import Listener
+from bhmc._estimator.rounds import AUTO, AUTO_DRAWS, Aim, Course, most_sweeps, run_rounds
+from bhmc._estimator.warm_start import Going, chains_to_go_on
+from bhmc.likelihoods import ConjugateFamily
+from bhmc.model.protocol import Transition
+from bhmc.posterior.retention import Plan, memory_sentence, plan
+
+
+def task_of(model: Any, family: ConjugateFamily, transition: Transition, init: Any) -> Task:
+    """What the chains are to do.
+
+    Parameters
+    ----------
+    model : BHMC
+        The estimator, its parameters checked.
+    family : ConjugateFamily
+        The likelihood bound to the data.
+    transition : Transition
+        Bound to its concentrations.
+    init : str or array
+        As in `BHMC`, after `check_init`.
+    """
+    n_draws = AUTO_DRAWS if isinstance(model.n_draws, str) else model.n_draws
+    return Task(
+        make_chain=partial(
+            transition_chain,
+            family=family,
+            transition=transition,
+            n_levels=model.n_levels,
+            sampler=model.sampler,
+            init=init,
+            precision=model.precision,
+        ),
+        n_warmup=model.n_warmup,
+        n_draws=n_draws,
+        thin=model.thin,
+        as_paper=model.hyper == "paper",
+        plan=_plan(model, family.n_rows, n_draws),
+    )
+
+
+def run_task(
+    model: Any, task: Task, seeds: list, X: Any, listeners: Sequence[Listener]
+) -> tuple[Course, Going]:
+    """How all chains have run, and what a later fit goes on from.
+
+    Parameters
+    ----------
+    model : BHMC
+        The estimator.
+    task : Task
+        What `task_of` gave.
+    seeds : list of SeedSequence
+        One for each chain.
+    X : array or sparse matrix
+        The data.
+    listeners : sequence of Listener
+        Hear of every sweep beside the bar and the callbacks.
+    """
+    memory = memory_sentence(model.keep, X.shape[0], task.n_draws, model.n_chains)
+    fit, aim = describe_fit(model.get_params(), X), _aim(model, X.shape[0])
+    chains = chains_to_go_on(model, fit)
+    course = run_rounds(model, task, aim, seeds, X, memory, listeners, chains)
+    return course, Going(fit, course.chains)
+
+
+def _plan(model: Any, n_rows: int, n_draws: int) -> Plan:
+    """What a chain of so many draws keeps."""
+    shape = {"n_rows": n_rows, "n_draws": n_draws, "n_chains": model.n_chains}
+    return plan(model.keep, best=model.estimate == "map", **shape)
+
+
+def _aim(model: Any, n_rows: int) -> Aim:
+    """When the chains are to end."""
+    return Aim(
+        plan_for=partial(_plan, model, n_rows),
+        # After the paper's warm-up nothing is learned, and chains that stand apart stay apart.
+        auto=model.n_draws == AUTO and model.hyper != "paper",
+        adds=model.warm_start,
+        most_sweeps=most_sweeps(n_rows),
+        max_seconds=np.inf if model.max_seconds is None else model.max_seconds,
+    )

@@ -78,11 +78,11 @@ def test_one_sweep_of_a_mutant_is_noticed(name):
     assert p < P_LIMIT
 
 
-def _one_sweep_p(problem, sampler, **engine) -> float:
-    """P value of the visits after one sweep from 3,000 exact draws."""
+def _one_sweep_p(problem, sampler, n_draws=3_000, **engine) -> float:
+    """P value of the visits after one sweep from exact draws."""
     rng = rng_for(31)
     visits = np.zeros(len(problem.number))
-    for key in en.draw_key(problem.posterior, rng, 3_000):
+    for key in en.draw_key(problem.posterior, rng, n_draws):
         chain = problem.chain(problem.exact_state(key, rng), sampler, rng, **engine)
         chain.sweep()
         visits[problem.visited(chain)] += 1

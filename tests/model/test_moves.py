@@ -19,7 +19,7 @@ def _dishes_in_every_sweep(monkeypatch):
     monkeypatch.setattr(moves, "SWEEPS_PER_DISHES", 1)
 
 
-def run(setting, state, X, engine, seed, names, n_sweeps=4):
+def run(setting, state, X, engine, seed, names, n_sweeps=3):
     chain = setting.chain(
         state, X, "gibbs", np.random.default_rng(seed), engine=engine, moves=names
     )
@@ -43,7 +43,7 @@ def check_same_draws(setting, seed, names):
 
 @pytest.mark.parametrize("names", [(name,) for name in ALL])
 @pytest.mark.parametrize("n_components", [None, 4])
-@pytest.mark.parametrize(("n", "n_levels"), [(2, 1), (8, 2), (12, 3), (12, 4)])
+@pytest.mark.parametrize(("n", "n_levels"), [(2, 1), (8, 2), (9, 4)])
 def test_same_draws_as_the_slow_twin(n, n_levels, n_components, names):
     setting = Setting(n_components, n=n, n_levels=n_levels)
     for seed in range(2):

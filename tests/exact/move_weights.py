@@ -99,7 +99,7 @@ def grafting(engine, chain, y: int, level: int, rng) -> float:
         engine.draw_level(ws, rates, space, above, rng)
     n, old = int(ws.n_under[y]), int(ws.parent[y])
     engine.count_path(ws, old, -n)
-    engine.add_tables(ws.customers, space.totals, space.tables, y, old, -1)
+    engine.add_tables(ws, space, y, old, -1)
     space.block[:] = space.tables[y]
     engine.weigh_paths(ws, rates, float(n), level - 1)
     engine.weigh_parents(ws, rates, space, float(n), level)

@@ -110,7 +110,7 @@ def test_chains_are_saved_now_and_then(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"alpha": 2.0}, "with alpha='learn', now alpha=2.0"),
+        ({"alpha": 2.0}, "with alpha='auto', now alpha=2.0"),
         ({"n_levels": 2}, "with n_levels=3, now n_levels=2"),
         ({"random_state": 5}, "with random_state=0, now random_state=5"),
         ({"X": blobs() + 1}, "to other data"),

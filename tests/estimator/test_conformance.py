@@ -18,9 +18,16 @@ from bhmc import BHMC, Tree, likelihoods
 from bhmc._estimator.prediction import Prediction
 from bhmc.likelihoods import NAMES
 
-QUICK = {"n_warmup": 5, "n_draws": 5, "n_chains": 1, "n_levels": 2, "random_state": 0}
+QUICK = {
+    "alpha": "learn",
+    "n_warmup": 5,
+    "n_draws": 5,
+    "n_chains": 1,
+    "n_levels": 2,
+    "random_state": 0,
+}
 # Where groups must be found: chains of a length that finds them. Zeros and ones say less.
-LONGER = {"n_warmup": 40, "n_draws": 20}
+LONGER = {"n_warmup": 100, "n_draws": 60}
 LONGER_ON_WHOLE_NUMBERS = {"n_warmup": 100, "n_draws": 50, "n_chains": 2}
 CUTS = (0.2, 0.4, 0.6, 0.8)
 

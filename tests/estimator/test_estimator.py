@@ -361,7 +361,7 @@ def test_the_papers_way_to_learn():
         assert len(np.unique(trace[0])) > 5
         np.testing.assert_array_equal(kept, np.repeat(trace[:, -1:], 6, axis=1))
     assert (traces.gamma0 == 2.0).all()
-    assert len(np.unique(BHMC(**settings).fit(X).draws_.alpha[0])) == 6
+    assert len(np.unique(BHMC(alpha="learn", **settings).fit(X).draws_.alpha[0])) == 6
 
 
 def test_sigma2_stays_after_the_warmup_of_the_paper(monkeypatch):

@@ -32,7 +32,14 @@ from bhmc.priors import Uniform
 from tests.exact.alarm import P_LIMIT, chi_square_p, rng_for
 from tests.posterior.test_predictive import enumerated
 
-QUICK = {"n_warmup": 10, "n_draws": 5, "n_chains": 1, "n_levels": 2, "random_state": 0}
+QUICK = {
+    "alpha": "learn",
+    "n_warmup": 10,
+    "n_draws": 5,
+    "n_chains": 1,
+    "n_levels": 2,
+    "random_state": 0,
+}
 
 LIKELIHOODS = {
     **{name: name for name in ("gaussian", "spherical_gaussian", "shared_gaussian")},

@@ -273,6 +273,7 @@ def small_model(version=FORMAT_VERSION) -> BHMC:
         n_levels=2,
         likelihood=LIKELIHOODS["product"],
         alpha=priors.Gamma(2, 10),
+        gamma0="learn",
         gamma=0.5,
         init=np.array([0, 0, 0, 1, 1]),
         n_draws=3,

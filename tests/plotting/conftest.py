@@ -29,7 +29,7 @@ def big():
 @pytest.fixture
 def model():
     """A model that looks fitted, with draws and a tree of the same rows."""
-    model = BHMC(n_levels=2, gamma=0.5, gamma0=priors.Gamma(3, 2))
+    model = BHMC(n_levels=2, alpha="learn", gamma=0.5, gamma0=priors.Gamma(3, 2))
     model.draws_ = make_draws(n_rows=30, n_levels=2)
     model.tree_ = small_tree(n=30, n_levels=2)
     return model

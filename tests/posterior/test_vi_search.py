@@ -212,7 +212,7 @@ def test_many_rows_are_not_searched(parts, monkeypatch):
 
 
 X = np.concatenate([np.random.default_rng(0).normal(c, 0.7, (15, 2)) for c in (-2, 0, 2)])
-SHORT = {"n_warmup": 20, "n_draws": 20, "random_state": 0}
+SHORT = {"alpha": "learn", "n_warmup": 20, "n_draws": 20, "random_state": 0}
 
 
 @pytest.mark.parametrize(

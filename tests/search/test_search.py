@@ -206,9 +206,9 @@ def test_the_defaults_may_win(monkeypatch):
     result = bhmc.search(data(), rounds=8, random_state=0, **QUICK)
     assert result.best == {
         "n_levels": 3,
-        "alpha": "learn",
-        "gamma0": "learn",
-        "gamma": "learn",
+        "alpha": "auto",
+        "gamma0": "auto",
+        "gamma": "auto",
         "likelihood": "gaussian",
     }
     assert result.best_score == result.default_score

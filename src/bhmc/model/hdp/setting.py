@@ -126,7 +126,7 @@ class Hdp:
         family, state = rows.family, start.placed_state(partition, like)
         sums = family.sums(state.components, state.n_components)
         state = state._replace(theta=family.draw_theta(sums, rng))
-        chain = replace(self, walk=False).sampler(state, rows, "gibbs", rng)
+        chain = replace(self, walk=False, moves=()).sampler(state, rows, "gibbs", rng)
         chain.stop_learning()
         for _ in range(_ROUNDS_OF_START):
             chain.redraw_weights()

@@ -7,6 +7,7 @@ A sweep is timed as likelihood tiles + loop over the data + sufficient statistic
 """
 
 import sys
+from functools import partial
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -26,6 +27,7 @@ from benchmarks.timing import (
     take_turns,
 )
 from bhmc._sampling.run import run
+from bhmc.model.hdp.moves import SWEEPS_PER_DISHES
 from bhmc.posterior.recorder import Recorder
 
 # Bounds of sweep and loop against bare, and how often each is repeated.
@@ -37,6 +39,8 @@ SHAPES = {
     Shape(1_000_000, 64, 100, 300): (0.5, None, 3),
 }
 GLOBAL_SHARE = 0.25
+MOVES_SHARE = 0.3
+MOVES = {"none": (), "relocate": ("relocate",), "regraft": ("regraft",), "all moves": "auto"}
 COLD_REPEATS = 3
 
 
@@ -81,6 +85,27 @@ def nodes() -> list[Figure]:
     take_turns({"few": few, "many": many}, 8)
     value = ratio(np.array(many.loop[1:]), np.array(few.loop[1:]))
     return [Figure("loop at 1,000 nodes / at 100 nodes", value, "x", 1.5)]
+
+
+def moves() -> list[Figure]:
+    """What block moves add to a sweep at 100,000 rows, on average over the sweeps they take."""
+    state, X = make(Shape(100_000, 32, 50, 100))
+    family, works = LIKELIHOOD.prepare(X), {}
+    for name, moves in MOVES.items():
+        chain = chain_of(state, family, "gibbs", np.random.default_rng(1), moves=moves)
+        works[name] = partial(_some_sweeps, chain)
+    seconds = take_turns(works, 3)
+    bounds = {"all moves": MOVES_SHARE}
+    return [
+        Figure(f"{name} / sweep", ratio(took, seconds["none"]) - 1.0, "x", bounds.get(name))
+        for name, took in seconds.items()
+        if name != "none"
+    ]
+
+
+def _some_sweeps(chain) -> None:
+    for _ in range(SWEEPS_PER_DISHES):  # one of them has all moves
+        chain.sweep()
 
 
 def float32() -> list[Figure]:
@@ -150,7 +175,8 @@ def flipkart() -> list[Figure]:
     return _sweep_figures(name, state, X, likelihood, 1.5, None, 60)
 
 
-PARTS = {part.__name__: part for part in (cold, sweeps, nodes, float32, memory, animals, flipkart)}
+ALL_PARTS = (cold, sweeps, nodes, moves, float32, memory, animals, flipkart)
+PARTS = {part.__name__: part for part in ALL_PARTS}
 
 
 def main(names: list[str]) -> int:

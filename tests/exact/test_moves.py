@@ -5,6 +5,8 @@ drawn beside the choice (inner nodes of a branch, tables); and exact draws of ev
 stay exact (`invariance`, and in `make exact` Geweke's test).
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.special import roots_jacobi
@@ -24,7 +26,7 @@ from tests.mutants.mutants import build
 
 PLAIN = build(())
 ALL = moves.NAMES
-N_DRAWS, N_LONG = 800, 40_000
+N_DRAWS, N_LONG = 800, 20_000
 
 # Names of moves, their setting, and the threshold of the auxiliary form.
 CASES = [
@@ -225,7 +227,7 @@ def test_weights_left_behind_are_noticed():
     """They only serve to draw tables, so it takes many draws to see."""
     engine, setting = _WithoutWeights(), SETTINGS["spread"]
     how = {"moves": ("dishes",), "engine": engine}
-    z = paired_z(setting, "gibbs", "redraw_weights", N_LONG // 2, rng_for(136), **how)
+    z = paired_z(setting, "gibbs", "redraw_weights", N_LONG, rng_for(136), **how)
     assert np.abs(z).max() > Z_LIMIT
 
 
@@ -237,6 +239,11 @@ class _TwoRows(HdpSampler):
 
     def _rows_done(self, position):
         return 0
+
+
+@cache
+def _from_prior(where):
+    return from_prior(SETTINGS[where], 2 * N_LONG, rng_for(138))
 
 
 @pytest.mark.exact_long
@@ -253,7 +260,7 @@ def test_geweke_long(names, where, threshold, monkeypatch):
         state = chain.state()
         X = setting.new_data(state, rng)
         drawn.append(setting.statistics(state, X))
-    z = z_scores(from_prior(setting, N_LONG, rng_for(138)), np.array(drawn))
+    z = z_scores(_from_prior(where), np.array(drawn))
     print(f"{names} {where} {threshold}: |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() < Z_LIMIT
 

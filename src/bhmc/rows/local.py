@@ -122,19 +122,21 @@ class LocalRows:
         """sum over n of log f(x_n; theta_c_n) - h(x_n), from numbers by column."""
         return self.family.log_likelihood(natural, sums, self.component)
 
-    def sums_by(self, groups: NDArray, n_groups: int) -> NDArray[np.float64]:
-        """(n_groups, s) sums of the sufficient statistics of rows by group.
+    def sums_by(self, group: NDArray, label: NDArray, n_groups: int) -> NDArray[np.float64]:
+        """(n_groups, s) sums of the sufficient statistics of rows; row n is in group[label[n]].
 
         Parameters
         ----------
-        groups : (n,) array
-            The group of each row; `n_groups` for rows that are in none.
+        group : (labels,) array
+            The group of each label; `n_groups` for none.
+        label : (n,) array
+            The label of each row.
         n_groups : int
             Number of groups.
         """
         sums = np.zeros((n_groups + 1, self.family.n_statistics))
         for rows in slices(self.n_rows, self.height):
-            add_statistics(self.family.statistics(rows), groups[rows], sums)
+            add_statistics(self.family.statistics(rows), group[label[rows]], sums)
         return sums[:n_groups]
 
     def totals(self, shared: NDArray[np.float64], shape: tuple[int, int]) -> Totals:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bhmc.model.hdp.move_space import Seats, empty_seats, more_seats
 from bhmc.model.hdp.workspace import DEPTH, DONE, NEEDS_ROOM, WIDTH
 
-# So many tables choose anew in a sweep: one for so many rows, and some in any case.
-LEAST_TABLES, ROWS_PER_TABLE = 200, 50
+# So many tables choose anew in a sweep: one for so many rows, within limits.
+LEAST_TABLES, ROWS_PER_TABLE, MOST_TABLES = 200, 50, 2000
 
 # Sums of their statistics are never more numbers than this.
 MOST_NUMBERS = 2**21
@@ -40,7 +40,7 @@ def redraw_dishes(chain: Any) -> None:
     seats, table_of = _seat(chain)
     level = 1 + int(chain.rng.random() * chain.ws.room[DEPTH])
     order = _chosen_tables(chain, seats, level)
-    sums = chain.rows.sums_by(_groups(seats, level, order)[table_of], len(order))
+    sums = chain.rows.sums_by(_groups(seats, level, order), table_of, len(order))
     before = seats.dish[order].copy()
     seats = _redraw(chain, seats, order, sums)
     rows = chain.rows
@@ -63,7 +63,7 @@ def _seat(chain: Any) -> tuple[Seats, NDArray[np.int32]]:
 
 def _chosen_tables(chain: Any, seats: Seats, level: int) -> Ints:
     """Tables of a level in random order, as many as are to choose anew."""
-    most = max(LEAST_TABLES, chain.rows.n_rows // ROWS_PER_TABLE)
+    most = min(max(LEAST_TABLES, chain.rows.n_rows // ROWS_PER_TABLE), MOST_TABLES)
     most = min(most, 1 + MOST_NUMBERS // chain.rows.family.n_statistics)
     n_tables = int(seats.first[level - 1] - seats.first[level])
     return seats.first[level] + chain.rng.permutation(n_tables)[:most]

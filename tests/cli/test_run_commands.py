@@ -244,4 +244,4 @@ def test_show_describes_a_node_by_its_name(finished, tmp_path, capsys):
     assert main(["show", str(folder), "--describe", "the large ones"]) == 0
     assert capsys.readouterr().out.startswith("the large ones (node 1): ")
     assert main(["show", str(folder)]) == 0
-    assert "the large ones [1" in capsys.readouterr().out
+    assert "the large ones [" in capsys.readouterr().out

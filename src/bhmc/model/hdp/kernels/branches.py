@@ -8,6 +8,8 @@ their slots until a place is chosen: their chain of inner nodes is one of the pl
 
 import math
 
+import numpy as np
+
 from bhmc._compiled.decorators import helper, merged
 from bhmc._compiled.distributions import log_add, log_gamma_draw
 from bhmc._compiled.random_source import uniform
@@ -101,7 +103,7 @@ def log_block_new(block, entries, size, total, gamma, log_table, row):
     for i in range(size):
         k = entries[i]
         log_b = log_table[row, k]
-        value += log_rising_at(gamma * math.exp(log_b), log_gamma + log_b, 0, block[k])
+        value += log_rising_at(gamma * math.exp(log_b), log_gamma + log_b, np.int64(0), block[k])
     return value
 
 

@@ -274,9 +274,9 @@ def redraw_table(ws, rates, seats, tau, log_f, i, theta, natural, rng):
         k = lone
     elif k == 0:
         k = born = open_column(ws)
-        copy_component(theta, natural, log_f, 0, k)
+        copy_component(theta, natural, log_f, np.int64(0), k)
     elif lone != NONE:
-        copy_component(theta, natural, log_f, lone, 0)
+        copy_component(theta, natural, log_f, lone, np.int64(0))
         lose_component(ws, lone)
     take_table(ws, seats, tau, z, k, rng)
     return born

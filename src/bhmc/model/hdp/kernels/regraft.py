@@ -94,7 +94,7 @@ def weigh_parents(ws, rates, space, n, level):
         if ws.level[a] != level - 1 or not is_open(ws, a):
             continue
         b = ws.parent[a]
-        value = log_hang(ws.node_scratch[0, a], rates.alpha, n, 0)
+        value = log_hang(ws.node_scratch[0, a], rates.alpha, n, np.int64(0))
         value -= log_rising(rates.gamma + space.totals[a], float(total))
         for i in range(size):
             k = space.entries[i]

@@ -252,7 +252,7 @@ def test_one_signature_a_kernel_and_nothing_compiled_after_warmup(two_fits):
     assert not compiled_twice & set(run["signatures"])
     for name, count in run["signatures"].items():
         assert count == (0 if name in run["merged"] else 1), name
-    assert len(run["warm"]) < 55  # a few of them are Numba's own
+    assert len(run["warm"]) < 80  # a few of them are Numba's own
 
 
 def test_an_edit_to_a_helper_is_not_missed(copy_of_package, tmp_path):

@@ -22,6 +22,7 @@ SOURCES = (
     "rows/protocol.py",
     "model/*/kernels.py",
     "model/*/kernels/*.py",
+    "model/*/forest.py",
     "model/*/workspace.py",
     "model/*/move_space.py",
     "baselines/*/kernels.py",

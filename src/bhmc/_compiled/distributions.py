@@ -37,7 +37,7 @@ def log_gamma_draw(shape, rng):
         return -math.inf
     fall = 0.0
     if shape < 1.0:
-        fall = exponential_draw(rng) / shape
+        fall = exponential_draw(rng) / float(shape)  # a NumPy scalar would warn of an overflow
         if fall > HUGE:
             return -fall
         shape += 1.0

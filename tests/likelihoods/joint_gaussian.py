@@ -10,6 +10,7 @@ from benchmarks.chains import chain_of, start_state
 import bhmc
 from tests.exact import geweke
 from tests.exact.alarm import N_BATCHES, rng_for, z_scores
+from tests.exact.invariance import prior_statistics
 
 STATISTICS = (
     "x, first column",
@@ -51,7 +52,7 @@ def squash(x):
 def statistics(state: bhmc.State, X: np.ndarray, means: np.ndarray, covariances: np.ndarray):
     """The numbers named in STATISTICS; where X is missing an entry, its terms count as 0."""
     c, leaf_row, weights = state.components, state.paths[:, -1], state.weights
-    i, j = np.triu_indices(len(X), 1)
+    i, j = geweke.pairs(len(X))
     size = np.bincount(c)[c][:, None]
     variance = np.diagonal(covariances, axis1=1, axis2=2)[c]
     log_v = np.tanh(np.log(variance) / 4)
@@ -61,32 +62,47 @@ def statistics(state: bhmc.State, X: np.ndarray, means: np.ndarray, covariances:
     correlation = covariances[c, 0, 1] / np.sqrt(variance[:, 0] * variance[:, 1])
     same_c, same_leaf = c[i] == c[j], leaf_row[i] == leaf_row[j]
     pairs = (x[i] * x[j]).sum(axis=1)
+    of_pairs = np.array([pairs, same_c, same_c & same_leaf, pairs * same_c]).mean(axis=1)
+    of_entries = np.array(
+        [
+            x**2,
+            m,
+            m**2,
+            x * m,
+            residual,
+            residual * log_v,
+            log_v * size,
+            x**2 * (size == 1),
+        ]
+    ).mean(axis=(1, 2))
+    of_rows = np.array(
+        [
+            x[:, 0],
+            x[:, 1],
+            x[:, 0] * x[:, 1],
+            log_v[:, 0],
+            log_v[:, 1],
+            correlation,
+            weights[0, c],
+            weights[leaf_row, c],
+            (weights**2).sum(axis=1)[leaf_row],
+        ]
+    ).mean(axis=1)
     return np.array(
         [
-            x[:, 0].mean(),
-            x[:, 1].mean(),
-            (x**2).mean(),
-            pairs.mean(),
-            (x[:, 0] * x[:, 1]).mean(),
-            m.mean(),
-            (m**2).mean(),
-            (x * m).mean(),
-            log_v[:, 0].mean(),
-            log_v[:, 1].mean(),
-            correlation.mean(),
-            residual.mean(),
-            (residual * log_v).mean(),
-            (log_v * size).mean(),
-            (x**2 * (size == 1)).mean(),
+            *of_rows[:2],
+            of_entries[0],
+            of_pairs[0],
+            of_rows[2],
+            *of_entries[1:4],
+            *of_rows[3:6],
+            *of_entries[4:],
             len(set(c.tolist())),
             len(set(leaf_row.tolist())),
-            same_c.mean(),
-            (same_c & same_leaf).mean(),
-            (pairs * same_c).mean(),
-            weights[0, c].mean(),
-            weights[leaf_row, c].mean(),
+            *of_pairs[1:],
+            *of_rows[6:8],
             weights[0, -1],
-            (weights**2).sum(axis=1)[leaf_row].mean(),
+            of_rows[8],
         ]
     )
 
@@ -117,7 +133,7 @@ def joint_z(setting: Setting, n_draws: int, seed: int) -> np.ndarray:
     forgotten. So the chain starts from the prior for every batch, and batches are independent.
     """
     rng = rng_for(seed)
-    prior = geweke.from_prior(setting, n_draws, rng)
+    prior = prior_statistics(setting, n_draws, rng)
     batches = [
         geweke.from_sweeps(setting, "gibbs", n_draws // N_BATCHES, rng) for _ in range(N_BATCHES)
     ]

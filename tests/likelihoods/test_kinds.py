@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler, normalize
 
 from bhmc import BHMC
 from bhmc.datasets import load_zoo
-from bhmc.likelihoods import Multinomial, choose
+from bhmc.likelihoods import Multinomial, choose, resolve
 from bhmc.likelihoods._kinds import of_one_kind
 
 DIGITS = load_digits().data
@@ -97,3 +97,18 @@ def test_auto_says_what_it_took():
     measures = BHMC(**quick).fit(load_iris().data).likelihood_
     assert (type(pixels).__name__, pixels.covariance) == ("SharedGaussian", "spherical")
     assert (type(measures).__name__, measures.covariance) == ("AdaptiveGaussian", "diagonal")
+
+
+def test_auto_for_a_tree_takes_families_with_places():
+    """Shared variances in place of a component's own, and numbers in place of counts of words."""
+    wine = load_wine().data
+    assert choose(wine, located=True) == "shared_gaussian"
+    zoo = np.asarray(load_zoo().data, dtype=float)
+    taken = resolve("auto", zoo, located=True)
+    assert [type(family).__name__ for family in taken.families] == ["SharedGaussian", "Bernoulli"]
+    assert taken.has_places
+    assert not resolve("auto", zoo).has_places
+    words = np.zeros((40, 12))
+    words[np.arange(40), np.arange(40) % 12] = 2
+    assert choose(words) == "multinomial"
+    assert choose(words, located=True) in ("spherical_gaussian", "shared_gaussian")

@@ -12,7 +12,7 @@ from bhmc.likelihoods.learned_noise import LearnedNoiseFamily, draw_between, dra
 from bhmc.priors import Beta, Gamma, InverseGamma, Uniform
 from tests.exact import alarm, geweke
 from tests.exact.alarm import Z_LIMIT, rng_for
-from tests.exact.invariance import paired_z, with_family
+from tests.exact.invariance import paired_z, prior_statistics, with_family
 from tests.likelihoods.joint import assert_keeps_the_protocol
 
 FULL = np.array([[1.5, 0.6], [0.6, 0.8]])
@@ -144,7 +144,7 @@ def test_joint_law(prior, stage):
 
 def test_whole_sweeps():
     z = alarm.z_scores(
-        geweke.from_prior(Setting(PRIORS["uniform"]), 1_200, rng_for(96)),
+        prior_statistics(Setting(PRIORS["uniform"]), 1_200, rng_for(96)),
         geweke.from_sweeps(Setting(PRIORS["uniform"]), "gibbs", 1_200, rng_for(97)),
     )
     assert np.abs(z).max() < Z_LIMIT

@@ -76,6 +76,9 @@ poisson = by_column(lambda x: stats.poisson.logpmf(x, x.mean()))
 bernoulli = by_column(lambda x: stats.bernoulli.logpmf(x, x.mean()))
 categorical = by_column(lambda x: np.log([np.mean(x == code) for code in x]))
 SHARED = np.array([0.1, 1.9, -1.0, 0.7, 0.2, 3.0, 1.0, 1.0, 4.0])  # mu0, sigma2, sigma0
+TIED = np.concatenate(  # mu0, the lower triangle of sigma2, sigma0, psi
+    [[0.1, 1.9, -1.0], COVARIANCE[np.tril_indices(D)], [1.0, 1.0, 4.0], [0.5, 0.3, 2.0]]
+)
 
 CASES = {
     "known": (Gaussian(sigma2=[0.7, 0.2, 3.0]), NUMBERS, [], normal([0.7, 0.2, 3.0])),
@@ -83,6 +86,7 @@ CASES = {
     "learned": (Gaussian(sigma2=Uniform(0, 1)), NUMBERS, [0.6], normal(np.full(D, 0.6))),
     "shared": (SharedGaussian(scale=[1, 2, 3]), NUMBERS, SHARED, normal(SHARED[3:6])),
     "shared, holes": (SharedGaussian(), holed(NUMBERS), SHARED, normal(SHARED[3:6])),
+    "tied": (SharedGaussian("full", scale=[1, 2, 3]), NUMBERS, TIED, normal(COVARIANCE)),
     "bernoulli": (Bernoulli(), BITS, [], bernoulli),
     "bernoulli, holes": (Bernoulli(), holed(BITS), [], bernoulli),
     "categorical": (Categorical(), CODES, [], categorical),

@@ -54,6 +54,7 @@ CASES = {
     "learned noise full": (lik.Gaussian(Uniform(0, 9), 1.0, COVARIANCE), measured),
     "shared": (lik.SharedGaussian(location=4.0, scale=2.0), measured),
     "shared spherical": (lik.SharedGaussian("spherical", 4.0, 2.0), measured),
+    "shared full": (lik.SharedGaussian("full", 4.0, 2.0), measured),
     "free": (lik.FreeGaussian(location=4.0, scale=2.0), measured),
     "free spherical": (lik.FreeGaussian("spherical", 4.0, 2.0), measured),
     "full": (lik.FullGaussian(mu0=4.0, sigma0=COVARIANCE), measured),
@@ -73,7 +74,7 @@ GAUSSIANS = [name for name, (_, make) in CASES.items() if make is measured]
 # Of a product of matrices the last bit of a row may depend on the rows beside it, unless blocks
 # begin at a multiple of this.
 HEIGHT = 4096
-PRODUCTS = {"gaussian full", "learned noise full"}
+PRODUCTS = {"gaussian full", "learned noise full", "shared full"}
 
 
 def data_of(name, kind="plain"):
@@ -212,7 +213,7 @@ def whole_of_its_own_block(X, summary):
     [
         ("gaussian", "plain", "gaussian"),
         ("learned noise", "plain", "learned_noise"),
-        ("shared", "holes", "shared_gaussian"),
+        ("shared", "holes", "_learned_means"),
         ("free", "holes", "free_gaussian"),
         ("adaptive", "holes", "free_gaussian"),
         ("bernoulli", "holes", "_discrete"),

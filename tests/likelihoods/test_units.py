@@ -13,7 +13,7 @@ X = np.arange(6.0).reshape(3, 2)
 @pytest.mark.parametrize(
     ("settings", "error", "words"),
     [
-        ({"covariance": "full"}, ValueError, "^covariance='full' is not known; choose one of "),
+        ({"covariance": "tied"}, ValueError, "^covariance='tied' is not known; choose one of "),
         ({"scale": 0.0}, ValueError, r"^scale must be above 0, got 0\.$"),
         ({"scale": [1.0, -2.0]}, ValueError, r"^scale must be above 0, got -2\.$"),
         (

@@ -13,14 +13,14 @@ from bhmc.likelihoods import _registry
 if typing.TYPE_CHECKING:
     # For editors and type checkers alone. A family that is missing here works.
     from bhmc.likelihoods._auto import choose
+    from bhmc.likelihoods._located import Located
     from bhmc.likelihoods._protocol import (
         BaseMeasure,
         ConjugateFamily,
         Family,
         Likelihood,
-        Located,
     )
-    from bhmc.likelihoods._registry import by_name
+    from bhmc.likelihoods._registry import by_name, names_with_places
     from bhmc.likelihoods._resolve import (
         allows_sparse,
         categorical_columns,
@@ -49,12 +49,13 @@ _ROOMS = {
     "ConjugateFamily": "_protocol",
     "Family": "_protocol",
     "Likelihood": "_protocol",
-    "Located": "_protocol",
+    "Located": "_located",
     "allows_sparse": "_resolve",
     "by_name": "_registry",
     "categorical_columns": "_resolve",
     "choose": "_auto",
     "kind_of": "_resolve",
+    "names_with_places": "_registry",
     "registered_classes": "_registry",
     "resolve": "_resolve",
     "word_columns": "_resolve",

@@ -16,12 +16,20 @@ from bhmc.likelihoods.product import Product
 _LEAST_WORDS, _ZEROS, _MORE_THAN_FLAGS = 10, 2 / 3, 1 / 3
 
 
-def choose(X) -> str:
+def choose(X, located: bool = False) -> str:
     """The name of the family that "auto" takes for X, by its values alone.
 
     Nothing but 0 and 1 (and missing entries), and both of them: "bernoulli". Counts of words or the
     like, and sparse X always: "multinomial". Other numbers: "spherical_gaussian" where they are all
     of one kind, "gaussian" where not.
+
+    Parameters
+    ----------
+    X : (n, d) array or SciPy sparse matrix
+        The numbers.
+    located : bool, default=False
+        Whether the family must have a place on a diffusing tree: then dense counts of words are
+        numbers like others, and "shared_gaussian" takes the place of "gaussian".
     """
     if sparse.issparse(X):
         if not bool(((X.data >= 0) & (X.data == np.floor(X.data))).all()):
@@ -29,9 +37,14 @@ def choose(X) -> str:
         return "multinomial"
     if _is_binary(X):
         return "bernoulli"
-    if _are_word_counts(X):
+    if not located and _are_word_counts(X):
         return "multinomial"
-    return "spherical_gaussian" if of_one_kind(X) else "gaussian"
+    return "spherical_gaussian" if of_one_kind(X) else _of_any_kind(located)
+
+
+def _of_any_kind(located: bool) -> str:
+    """The family of numbers in different units."""
+    return "shared_gaussian" if located else "gaussian"
 
 
 def _is_binary(X: Floats) -> bool:
@@ -61,24 +74,33 @@ def _are_word_counts(X: Floats) -> bool:
     return zeros > _ZEROS * X.size and bool(np.mean(largest > 1) > _MORE_THAN_FLAGS)
 
 
-def choose_by_column(X: Floats, columns: Columns) -> Likelihood:
-    """The likelihood that "auto" takes for a frame, scaled to its numbers X.
+def choose_by_column(X: Floats, columns: Columns, located: bool = False) -> Likelihood:
+    """The likelihood that "auto" takes for a table, scaled to its numbers X.
 
     Categories: "categorical". True and false: "bernoulli". Numbers of one kind and counts of words:
     what `choose` says of them all. Else columns of nothing but 0 and 1: what it says of them
     together; all others: "gaussian". So are whole numbers, because counts look like ranks, years or
     measurements. One family for all columns stands alone.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        The numbers.
+    columns : Columns
+        What is known of the columns beyond their numbers.
+    located : bool, default=False
+        As in `choose`.
     """
     categorical = sorted(columns.categories or {})
     numbers = [j for j in range(X.shape[1]) if j not in categorical]
     binary = [j for j in numbers if _only_0_and_1(X[:, j])]
-    numeric = choose(X[:, [j for j in numbers if j not in columns.truths]])
+    numeric = choose(X[:, [j for j in numbers if j not in columns.truths]], located)
     of_all = numeric in ("spherical_gaussian", "multinomial")
     if of_all or choose(X[:, binary]) != "bernoulli":
         binary = [j for j in binary if j in columns.truths]
     rest = [j for j in numbers if j not in binary]
     if numeric == "bernoulli":  # what is left has none of 0, or none of 1
-        numeric = "gaussian"
+        numeric = _of_any_kind(located)
     parts = [(numeric, rest), ("bernoulli", binary), ("categorical", categorical)]
     parts = [(name, own) for name, own in parts if own]
     if len(parts) == 1:

@@ -10,7 +10,7 @@ A bound family is made of parts that are needed apart:
 - `Family`, F: how rows become statistics and parameters become natural parameters.
 - `BaseMeasure`, H: the law of a component's parameters, drawn independently of other components.
 - `ConjugateFamily`: F with an H whose posterior can be drawn exactly. All families here are such.
-- `Located`: F for components that have a place on a tree. No family here has it yet.
+- `Located` (_located.py): F for components that have a place on a tree.
 
 Families are exponential families:
 
@@ -30,12 +30,13 @@ rows. Every row then has the statistics that it has among all rows. A family bou
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bhmc.likelihoods._located import TreePrior
 from bhmc.likelihoods._summary import ColumnSummary
 from bhmc.likelihoods.blocks import Floats, slices
 
@@ -190,6 +191,19 @@ class BaseMeasure(ABC):
         """(n,): log f*(x_n) - h(x_n), f*(x) = integral of f(x; theta) dH(theta)."""
 
     @abstractmethod
+    def log_evidence(self, sums: Floats) -> Floats:
+        """(K,): log of the integral of exp(eta(theta) . sums) dH(theta).
+
+        That is log p(rows), less the sum of their h, for rows that share one theta ~ H. Of a single
+        row it is `log_new`.
+
+        Parameters
+        ----------
+        sums : (K, s) array
+            Sums of t over the rows of each group.
+        """
+
+    @abstractmethod
     def log_prior(self, theta: Floats) -> Floats:
         """(K,): log of the density of H at theta_k."""
 
@@ -258,63 +272,6 @@ class ConjugateFamily(Family, BaseMeasure):
         return self
 
 
-class Located(Protocol):
-    """What a family must offer for components that have a place on a tree, in place of H.
-
-    The law of theta_k is then N(location_k, variance_k) in every coordinate. A family that can sit
-    on a diffusing tree has these methods beside those of `Family`. No family has them yet.
-    """
-
-    def evidence(
-        self, theta: Floats, sums: Floats, shared: Floats, rng: np.random.Generator
-    ) -> tuple[Floats, Floats]:
-        """(precision, linear), each (K, D): Gaussian evidence of the rows on theta.
-
-        `linear` is precision times mean. Both are 0 for a component without rows. The evidence is
-        exact, or exact given auxiliary variables that are drawn here.
-
-        Parameters
-        ----------
-        theta : (K, D) array
-            The current parameters.
-        sums : (K, s) array
-            Sums of t over the rows of each component.
-        shared : (q,) array
-            The numbers that components share.
-        rng : numpy.random.Generator
-            Where auxiliary variables come from.
-        """
-        ...
-
-    def draw_theta_at(
-        self, sums: Floats, location: Floats, variance: Floats, rng: np.random.Generator
-    ) -> Floats:
-        """(K, D): theta_k ~ p(theta | its rows), where theta_k ~ N(location_k, variance_k).
-
-        Parameters
-        ----------
-        sums : (K, s) array
-            Sums of t over the rows of each component.
-        location, variance : (K, D) array
-            Mean and variances of theta_k before its rows are seen.
-        rng : numpy.random.Generator
-            Where all randomness comes from.
-        """
-        ...
-
-    def log_new_at(self, rows: slice, location: Floats, variance: Floats) -> Floats:
-        """(rows,): log of the integral of f(x_n; theta) over N(location, variance), less h(x_n).
-
-        Parameters
-        ----------
-        rows : slice
-            Which rows.
-        location, variance : (D,) array
-            Mean and variances of theta.
-        """
-        ...
-
-
 class Likelihood(ABC):
     """A family and its fixed numbers, before it has seen data."""
 
@@ -322,6 +279,8 @@ class Likelihood(ABC):
     """Whether NaN in X is a missing entry, which the family skips exactly."""
     allows_sparse: bool = False
     """Whether X may be a SciPy sparse matrix."""
+    has_places: bool = False
+    """Whether its components can sit on a diffusing tree: its families are `Located`."""
 
     @classmethod
     def scaled_to(cls, X) -> "Likelihood":
@@ -394,3 +353,74 @@ class Likelihood(ABC):
     def sample_shared(self, n_features: int, rng: np.random.Generator) -> Floats:
         """(q,): the shared numbers from their prior."""
         return np.empty(0)
+
+    def noise_on_tree(self, shared: Floats, n_features: int) -> Floats:
+        """(d,) or (d, d): covariance of rows around their component, which steps of a tree follow.
+
+        Of families that can sit on a diffusing tree.
+
+        Parameters
+        ----------
+        shared : (q,) array
+            The shared numbers.
+        n_features : int
+            Columns of the data.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no place on a diffusing tree.")
+
+    def blocks_on_tree(self, n_features: int) -> NDArray[np.int64]:
+        """(D,) the block of each coordinate, from 0.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns of the data.
+        """
+        return np.zeros(n_features, dtype=np.int64)
+
+    def prior_on_tree(self, n_features: int) -> TreePrior:
+        """Where the tree's root is expected, and how far components spread.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns of the data.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no place on a diffusing tree.")
+
+    def sample_theta_at(
+        self, locations: Floats, variances: Floats, shared: Floats, rng: np.random.Generator
+    ) -> Floats:
+        """(m, p): theta ~ N(location, variance times the noise's covariance).
+
+        Parameters
+        ----------
+        locations : (m, p) array
+            Means of theta.
+        variances : (m, blocks) array
+            In units of the noise where there is one.
+        shared : (q,) array
+            The shared numbers.
+        rng : numpy.random.Generator
+            Where all randomness comes from.
+        """
+        d = locations.shape[1]
+        noise = self.noise_on_tree(shared, d)
+        steps = np.sqrt(variances[:, self.blocks_on_tree(d)]) * rng.standard_normal(locations.shape)
+        if noise.ndim == 1:
+            return locations + steps * np.sqrt(noise)
+        return locations + steps @ np.linalg.cholesky(noise).T
+
+    def shared_on_tree(self, shared: Floats, root: Floats, total: Floats) -> Floats:
+        """(q,): the shared numbers with the law of a component that has no place in the tree yet.
+
+        Parameters
+        ----------
+        shared : (q,) array
+            The shared numbers.
+        root : (p,) array
+            The root's location.
+        total : (blocks,) array
+            The variance from the root to a component.
+        """
+        return shared

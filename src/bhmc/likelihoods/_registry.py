@@ -30,6 +30,9 @@ FAMILIES: dict[str, Entry] = {
         "bhmc.likelihoods.shared_gaussian:SharedGaussian", {"covariance": "spherical"}
     ),
     "shared_gaussian": Entry("bhmc.likelihoods.shared_gaussian:SharedGaussian"),
+    "tied_gaussian": Entry(
+        "bhmc.likelihoods.shared_gaussian:SharedGaussian", {"covariance": "full"}
+    ),
     "free_gaussian": Entry("bhmc.likelihoods.free_gaussian:FreeGaussian"),
     "full_gaussian": Entry("bhmc.likelihoods.full_gaussian:FullGaussian"),
     "known_gaussian": Entry("bhmc.likelihoods.gaussian:Gaussian"),
@@ -51,9 +54,19 @@ def names() -> tuple[str, ...]:
     return (AUTO, *FAMILIES)
 
 
+def names_with_places() -> tuple[str, ...]:
+    """The names of the likelihoods whose components can sit on a diffusing tree."""
+    return tuple(name for name in FAMILIES if unscaled(name).has_places)
+
+
 def class_of(name: str) -> type["Likelihood"]:
     """The class that a name other than "auto" stands for."""
     return _loaded(FAMILIES[name].path)
+
+
+def unscaled(name: str) -> "Likelihood":
+    """The likelihood that a name other than "auto" stands for, before it has its scales."""
+    return class_of(name)(**FAMILIES[name].settings)
 
 
 def by_name(name: str, X=None, **settings) -> "Likelihood":

@@ -21,6 +21,10 @@ from bhmc.likelihoods.blocks import Floats
 # So many rows, evenly spaced, stand for all.
 _MOST_ROWS = 1500
 
+# With a full covariance the bound is never 0, or the posterior would be improper where columns are
+# collinear. Held-out densities of real tables with this bound are those without (docs/families.md).
+_LEAST_OF_FULL = 1e-3
+
 
 def least_variance(X: Floats, units: InUnits) -> float | Floats:
     """A number, or with diagonal covariance (d,): the least variance, in units of scale squared.
@@ -48,10 +52,15 @@ def spacing(rows: Floats, n: int) -> float:
 
 
 def checked_least(likelihood, n_features: int) -> Floats:
-    """`least_variance` of a likelihood as (d,), or (1,) where its covariance is spherical."""
+    """`least_variance` of a likelihood as (d,), or (1,) where its covariance is spherical.
+
+    With a full covariance it is at least 0.001.
+    """
     least = check_vector(likelihood.least_variance, n_features, "least_variance")
     if not (least >= 0).all():
         raise ValueError(f"least_variance must not be below 0, got {least.min():g}.")
+    if likelihood.covariance == "full":
+        return np.maximum(least, _LEAST_OF_FULL)
     if likelihood.covariance == "diagonal":
         return least
     if np.ptp(least) > 0:

@@ -2,16 +2,23 @@
 
 from collections.abc import Sequence
 
+from scipy import sparse
+
 from bhmc._validation.frames import Columns
 from bhmc.likelihoods._auto import choose, choose_by_column
 from bhmc.likelihoods._protocol import Likelihood
-from bhmc.likelihoods._registry import AUTO, by_name, class_of, names
+from bhmc.likelihoods._registry import AUTO, by_name, names, unscaled
 from bhmc.likelihoods.categorical import Categorical
 from bhmc.likelihoods.multinomial import Multinomial
 from bhmc.likelihoods.product import Product
 
 
-def resolve(likelihood: str | Likelihood, X=None, columns: Columns | None = None) -> Likelihood:
+def resolve(
+    likelihood: str | Likelihood,
+    X=None,
+    columns: Columns | None = None,
+    located: bool = False,
+) -> Likelihood:
     """The object that a name stands for; an object stands for itself.
 
     Parameters
@@ -23,12 +30,14 @@ def resolve(likelihood: str | Likelihood, X=None, columns: Columns | None = None
         "gaussian" is `Gaussian(1, 0, 1)`, which has nothing to learn its scales from.
     columns : Columns, optional
         What is known of the columns of X beyond their numbers.
+    located : bool, default=False
+        Whether "auto" takes families that have a place on a diffusing tree.
     """
     columns = columns or Columns()
     kind_of(likelihood)
     if X is None:
         return _without_data(likelihood, columns)
-    return _with_data(likelihood, X, columns).counted(X)
+    return _with_data(likelihood, X, columns, located).counted(X)
 
 
 def _without_data(likelihood: str | Likelihood, columns: Columns) -> Likelihood:
@@ -39,27 +48,26 @@ def _without_data(likelihood: str | Likelihood, columns: Columns) -> Likelihood:
     return by_name("gaussian" if likelihood == AUTO else likelihood)
 
 
-def _with_data(likelihood: str | Likelihood, X, columns: Columns) -> Likelihood:
+def _with_data(likelihood: str | Likelihood, X, columns: Columns, located: bool) -> Likelihood:
     if isinstance(likelihood, Product):
         return likelihood.named(columns.names).settled(X)
     if not isinstance(likelihood, str):
         return likelihood
     if likelihood != AUTO:
         return by_name(likelihood, X)
-    if columns.categories is None:
-        return by_name(choose(X), X)
-    return choose_by_column(X, columns)
+    if sparse.issparse(X):
+        return by_name(choose(X, located), X)
+    return choose_by_column(X, columns, located)
 
 
-def kind_of(likelihood: str | Likelihood) -> type[Likelihood] | Likelihood:
-    """The class that a name stands for where its scales come from data; an object itself."""
+def kind_of(likelihood: str | Likelihood, located: bool = False) -> Likelihood:
+    """What a name stands for where its scales come from data, without them; an object itself."""
     if not isinstance(likelihood, str):
         return _checked(likelihood)
     if likelihood not in names():
-        raise ValueError(
-            f"likelihood={likelihood!r} is not known; choose one of {', '.join(names())}."
-        )
-    return class_of("gaussian" if likelihood == AUTO else likelihood)
+        raise ValueError(f"likelihood={likelihood!r} is none of {', '.join(names())}.")
+    numbers = "shared_gaussian" if located else "gaussian"
+    return unscaled(numbers if likelihood == AUTO else likelihood)
 
 
 def allows_sparse(likelihood: str | Likelihood) -> bool:

@@ -60,14 +60,24 @@ def _given(
 ) -> Floats:
     """Plain draws until they are allowed; where that is rare, draws at the bound until kept."""
     shape, bound = _filled(rare.shape, shape), _filled(rare.shape, bound)
+    if not rare.any():
+        return _plain(shape, bound, allowed, rng)
     g = np.empty(rare.shape)
     plain, special = (~rare).nonzero()[0], rare.nonzero()[0]
-    while len(plain):
-        g[plain] = drawn = rng.standard_gamma(shape[plain])
-        plain = plain[~allowed(drawn, bound[plain])]
+    g[plain] = _plain(shape[plain], bound[plain], allowed, rng)
     while len(special):
         g[special], log_kept = at_the_bound(shape[special], bound[special])
         special = special[np.log1p(-rng.random(len(special))) > log_kept]
+    return g
+
+
+def _plain(shape: Floats, bound: Floats, allowed: Callable, rng: np.random.Generator) -> Floats:
+    """Draws of Gamma(shape) until they are allowed."""
+    g = rng.standard_gamma(shape)
+    rest = (~allowed(g, bound)).nonzero()[0]
+    while len(rest):
+        g[rest] = rng.standard_gamma(shape[rest])
+        rest = rest[~allowed(g[rest], bound[rest])]
     return g
 
 

@@ -1,7 +1,7 @@
 """What Gaussian families that work in units of the columns have in common."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,7 @@ class InUnits(Likelihood):
     scale: ArrayLike = 1.0
 
     allows_missing = True
+    covariances: ClassVar[tuple[str, ...]] = ("diagonal", "spherical")
 
     @classmethod
     def scaled_to(cls, X: Floats, **settings) -> Self:
@@ -36,7 +37,7 @@ class InUnits(Likelihood):
 
     def checked(self, n_features: int) -> tuple[Floats, Floats]:
         """(location, scale) as (d,) vectors, every setting checked."""
-        check_choice(self.covariance, "covariance", ("diagonal", "spherical"))
+        check_choice(self.covariance, "covariance", self.covariances)
         scale = check_positive_vector(self.scale, n_features, "scale")
         if self.covariance == "spherical" and np.ptp(scale) > 0:
             raise ValueError(

@@ -242,6 +242,16 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
             log_new[rows] = each.sum(axis=1)
         return log_new
 
+    def log_evidence(self, sums: Floats) -> Floats:
+        """As `FreeGaussianFamily`, with R = Q + strength mu0^2 - (s + strength mu0)^2 / l."""
+        d, count = self._d, self._counts(sums)
+        strength, pull = self._strength + count, sums[:, :d] + self._strength * self._m0
+        pull *= pull
+        pull /= strength
+        rest = sums[:, d : d + self._each] - self._pooled(pull)
+        rest += self._pooled((self._strength * self._m0**2)[None])
+        return self._log_evidence(count, rest, strength, np.log(self._strength))
+
     def log_prior(self, theta: Floats) -> Floats:
         """Log density of (means, log variances) as theta holds them."""
         m, log_v = self._enter(theta)

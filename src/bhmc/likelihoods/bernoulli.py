@@ -13,6 +13,8 @@ from bhmc.likelihoods._discrete import (
     check_shapes,
     draw_log_gamma,
 )
+from bhmc.likelihoods._located import TreePrior
+from bhmc.likelihoods._logits import LogitUnits, prior_of_logits
 from bhmc.likelihoods._protocol import Likelihood
 from bhmc.likelihoods._summary import ColumnSummary
 from bhmc.likelihoods.blocks import Floats, by_rows, over
@@ -35,6 +37,7 @@ class Bernoulli(Likelihood):
     b: ArrayLike = 1.0
 
     allows_missing = True
+    has_places = True
 
     @classmethod
     def scaled_to(cls, X: Floats) -> "Bernoulli":
@@ -65,12 +68,21 @@ class Bernoulli(Likelihood):
         """x_id = 1 with probability 1 / (1 + exp(-theta_id)), else 0."""
         return (rng.random(theta.shape) < expit(theta)).astype(np.float64)
 
+    def noise_on_tree(self, shared: Floats, n_features: int) -> Floats:
+        """Steps of logits have no other unit: 1."""
+        return np.ones(n_features)
+
+    def prior_on_tree(self, n_features: int) -> TreePrior:
+        """The logits of a / (a + b)."""
+        a, b = self.checked(n_features)
+        return prior_of_logits(np.log(a / b))
+
     def checked(self, n_features: int) -> tuple[Floats, Floats]:
         """(a, b) as (d,) vectors."""
         return check_shapes(self.a, n_features, "a"), check_shapes(self.b, n_features, "b")
 
 
-class BernoulliFamily(ColumnFamily):
+class BernoulliFamily(ColumnFamily, LogitUnits):
     """The conditionals of `Bernoulli` for given data: slope theta, level log(1 - p), h(x) = 0."""
 
     def __init__(self, likelihood: Bernoulli, X: Floats, summary: ColumnSummary | None = None):
@@ -97,6 +109,12 @@ class BernoulliFamily(ColumnFamily):
         eta = self.natural(np.log(self._a / self._b)[None, :])[0]
         return by_rows(self.n_rows, lambda rows: self.statistics(rows) @ eta)
 
+    def log_evidence(self, sums: Floats) -> Floats:
+        """sum_d log B(a + S, b + N - S) / B(a, b), with S = sum o x and N = sum o."""
+        ones, seen = self._parts(sums)
+        each = betaln(self._a + ones, self._b + (seen - ones)) - betaln(self._a, self._b)
+        return each.sum(axis=1)
+
     def log_prior(self, theta: Floats) -> Floats:
         """log of the density of the logits: sum_d [ a log p + b log(1 - p) - log B(a, b) ].
 
@@ -117,6 +135,34 @@ class BernoulliFamily(ColumnFamily):
         """
         ones, seen = self._parts(sums)
         return draw_log_gamma(self._a + ones, rng) - draw_log_gamma(self._b + (seen - ones), rng)
+
+    # ---- On a tree: theta is a place already ----------------------------------------------------
+
+    @property
+    def n_logits(self) -> int:
+        """One a column."""
+        return self.n_parameters
+
+    def prior_on_tree(self) -> TreePrior:
+        """The logits of a / (a + b)."""
+        return prior_of_logits(np.log(self._a / self._b))
+
+    def enter(self, theta: Floats) -> Floats:
+        """theta."""
+        return theta
+
+    def leave(self, places: Floats) -> Floats:
+        """theta."""
+        return places
+
+    def logit_counts(self, sums: Floats) -> tuple[Floats, Floats]:
+        """(sum o x, sum o)."""
+        ones, seen = self._parts(sums)
+        return ones, np.broadcast_to(seen, ones.shape)
+
+    def natural_of_logs(self, log_one: Floats, log_zero: Floats) -> Floats:
+        """Slope log p - log(1 - p), level log(1 - p)."""
+        return self._joined(log_one - log_zero, log_zero)
 
 
 def _is_bit(x: Floats) -> NDArray[np.bool_]:

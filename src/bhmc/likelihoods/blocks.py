@@ -27,3 +27,11 @@ def by_rows(n: int, of_slice: Callable[[slice], Floats]) -> Floats:
     for rows in slices(n):
         numbers[rows] = of_slice(rows)
     return numbers
+
+
+def product_in_double(statistics: NDArray, natural: NDArray, out: NDArray) -> None:
+    """out = statistics natural', computed in float64 whatever the type of `out`."""
+    if out.dtype == np.float64:
+        np.matmul(statistics, natural.T, out=out)
+    else:
+        out[:] = statistics @ natural.T

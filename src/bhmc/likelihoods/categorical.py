@@ -4,17 +4,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, xlogy
+from scipy.special import gammaln, log_expit, xlogy
 
-from bhmc._validation.parameters import check_whole
+from bhmc._validation.parameters import check_positive_vector, check_whole
 from bhmc.likelihoods._discrete import (
     check_entries,
     check_float32,
     check_shapes,
     draw_log_dirichlet,
+    log_rising,
     sample_log_dirichlet,
 )
+from bhmc.likelihoods._located import TreePrior
+from bhmc.likelihoods._logits import LogitUnits, prior_of_logits
 from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
+from bhmc.likelihoods._sticks import Sticks
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows
 
@@ -36,21 +40,30 @@ class Categorical(Likelihood):
     n_categories : int or a list of d, optional
         How many categories a column has. Default: one more than its largest code. To simulate data
         it must be given.
+    shares : list, optional
+        How often each category is expected, column after column: where a diffusing tree begins. It
+        asks of every row "is it the most frequent category?", then the next, and so on, in the
+        order of these numbers. Default: all alike. `BHMC` takes them from the data.
     """
 
     concentration: ArrayLike = 1.0
     n_categories: ArrayLike | None = None
+    shares: ArrayLike | None = None
 
     allows_missing = True
+    has_places = True
 
     def counted(self, X: Floats) -> "Categorical":
-        """A copy whose `n_categories` is one more than the largest code in X.
+        """A copy whose `n_categories` is one more than the largest code in X, with shares of X.
 
         X must hold all rows.
         """
-        if self.n_categories is not None:
-            return self
-        return replace(self, n_categories=_largest_codes(ColumnSummary.of(X)) + 1)
+        widths = self.checked(X.shape[1])
+        if widths is None:
+            widths = _largest_codes(ColumnSummary.of(X)) + 1
+        number = widths if self.n_categories is None else self.n_categories
+        shares = _shares_of(X, widths) if self.shares is None else self.shares
+        return replace(self, n_categories=number, shares=shares)
 
     def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "CategoricalFamily":
         """The family bound to X."""
@@ -76,6 +89,44 @@ class Categorical(Likelihood):
             u = rng.random((len(theta), 1)) * running[:, -1:]
             X[:, d] = (running[:, :-1] <= u).sum(axis=1)
         return X
+
+    def noise_on_tree(self, shared: Floats, n_features: int) -> Floats:
+        """Steps of logits have no other unit: 1."""
+        return np.ones(len(self.blocks_on_tree(n_features)))
+
+    def blocks_on_tree(self, n_features: int) -> NDArray[np.int64]:
+        """One: a logit for every category of a column but its last."""
+        return np.zeros(int((self._given(n_features) - 1).sum()), dtype=np.int64)
+
+    def prior_on_tree(self, n_features: int) -> TreePrior:
+        """The logarithms of `shares`."""
+        return prior_of_logits(np.log(self.checked_shares(self._given(n_features))))
+
+    def sample_theta_at(
+        self, locations: Floats, variances: Floats, shared: Floats, rng: np.random.Generator
+    ) -> Floats:
+        """Each category, most frequent first, takes sigmoid(logit) of what is left."""
+        widths = self._given(self._n_features(locations.shape[1]))
+        shares, theta = self.checked_shares(widths), np.empty_like(locations)
+        for first, k in zip(np.cumsum(widths) - widths, widths, strict=True):
+            order = first + np.argsort(-shares[first : first + k], kind="stable")
+            left = np.zeros(len(locations))
+            for i, category in enumerate(order[:-1]):
+                others = np.logaddexp.reduce(locations[:, order[i + 1 :]], axis=1)
+                step = np.sqrt(variances[:, 0]) * rng.standard_normal(len(locations))
+                logit = locations[:, category] - others + step
+                theta[:, category] = left + log_expit(logit)
+                left = left + log_expit(-logit)
+            theta[:, order[-1]] = left
+        return theta
+
+    def checked_shares(self, widths: NDArray[np.int64]) -> Floats:
+        """(p,) `shares` of columns with so many categories; they add up to 1 in each."""
+        if self.shares is None:
+            return np.repeat(1 / widths, widths)
+        shares = check_positive_vector(self.shares, int(widths.sum()), "shares")
+        total = np.add.reduceat(shares, np.cumsum(widths) - widths)
+        return shares / np.repeat(total, widths)
 
     def checked(self, n_features: int) -> NDArray[np.int64] | None:
         """(d,) numbers of categories, where they are given."""
@@ -109,7 +160,7 @@ class Categorical(Likelihood):
         return np.size(given) if np.ndim(given) else n_parameters // max(1, int(np.asarray(given)))
 
 
-class CategoricalFamily(ConjugateFamily):
+class CategoricalFamily(ConjugateFamily, LogitUnits):
     """The conditionals of `Categorical` for given data.
 
     t(x) holds for every column a block of zeros with a 1 in the place of its code, zeros alone
@@ -129,6 +180,8 @@ class CategoricalFamily(ConjugateFamily):
             check_entries(X, lambda x: ~(x >= widths), "codes must be below n_categories")
         self._widths, self._starts = widths, np.cumsum(widths) - widths
         self._concentration = np.repeat(concentration, widths)
+        self._shares = likelihood.checked_shares(widths)
+        self._sticks = Sticks(widths, self._shares)
         self.n_parameters = int(widths.sum())
         self.n_statistics = self.n_parameters + 1
         self._log_constant = float((gammaln(concentration * widths)).sum())
@@ -174,6 +227,14 @@ class CategoricalFamily(ConjugateFamily):
         eta = np.append(np.repeat(-np.log(self._widths), self._widths), 0.0)
         return by_rows(self.n_rows, lambda rows: self.statistics(rows) @ eta)
 
+    def log_evidence(self, sums: Floats) -> Floats:
+        """sum_d [ sum over categories of log G(c + C) / G(c) ] - log G(k c + N) / G(k c)."""
+        counts = sums[:, :-1]
+        seen = np.add.reduceat(counts, self._starts, axis=1)
+        total = np.add.reduceat(self._concentration, self._starts)
+        each = log_rising(self._concentration, counts).sum(axis=1)
+        return each - log_rising(total, seen).sum(axis=1)
+
     def log_prior(self, theta: Floats) -> Floats:
         """sum_d log Dir(p_d; concentration_d, ...), with p_d = exp(theta_d).
 
@@ -193,6 +254,33 @@ class CategoricalFamily(ConjugateFamily):
         shapes = self._concentration + sums[:, :-1]
         return draw_log_dirichlet(shapes, self._starts, self._widths, rng)
 
+    # ---- On a tree: logits of sticks ------------------------------------------------------------
+
+    @property
+    def n_logits(self) -> int:
+        """One for every category of a column but its last."""
+        return self._sticks.n_logits
+
+    def prior_on_tree(self) -> TreePrior:
+        """The logarithms of `shares`."""
+        return prior_of_logits(np.log(self._shares))
+
+    def enter(self, theta: Floats) -> Floats:
+        """Logits from log probabilities."""
+        return self._sticks.logits(theta)
+
+    def leave(self, places: Floats) -> Floats:
+        """Log probabilities from logits."""
+        return self._sticks.log_shares(log_expit(places), log_expit(-places))
+
+    def logit_counts(self, sums: Floats) -> tuple[Floats, Floats]:
+        """Rows of a category, and those of this and of all that come after it."""
+        return self._sticks.counts(sums[:, :-1])
+
+    def natural_of_logs(self, log_one: Floats, log_zero: Floats) -> Floats:
+        """(log probabilities, 0)."""
+        return self.natural(self._sticks.log_shares(log_one, log_zero))
+
 
 def _is_code(x: Floats) -> NDArray[np.bool_]:
     """Whether entries are codes or missing."""
@@ -203,3 +291,12 @@ def _largest_codes(summary: ColumnSummary) -> NDArray[np.int64]:
     """(d,): the largest code of every column; 0 where nothing is observed."""
     # A larger number is no code, and is refused as such.
     return np.clip(np.nan_to_num(summary.largest), 0, _LARGEST_CODE).astype(np.int64)
+
+
+def _shares_of(X: Floats, widths: NDArray[np.int64]) -> Floats:
+    """(p,): how often each category is seen, as if each had been seen half a time before."""
+    shares = []
+    for column, k in zip(X.T, widths, strict=True):
+        codes = column[(column >= 0) & (column < k)].astype(np.int64)  # others are refused later
+        shares.append((np.bincount(codes, minlength=k) + 0.5) / (len(codes) + 0.5 * k))
+    return np.concatenate(shares)

@@ -194,6 +194,32 @@ class FreeGaussianFamily(ConjugateFamily):
 
         return by_rows(self.n_rows, of_slice)
 
+    def log_evidence(self, sums: Floats) -> Floats:
+        """With shape a, scale b and l = strength + n, for n entries, R as in `draw_theta`:
+
+        sum_d log G(a + n / 2) / G(a) + a log b - (a + n / 2) log(b + R / 2)
+              + log(strength / l) / 2.
+        Spherical: n and R add up over the columns.
+        """
+        d, count = self._d, self._counts(sums)
+        strength = self._prior.strength + count
+        rest = sums[:, d : d + self._each] - self._pooled(sums[:, :d] ** 2 / strength)
+        return self._log_evidence(count, rest, strength, np.log(self._prior.strength))
+
+    def _log_evidence(
+        self, count: Floats, rest: Floats, strength: Floats, log_strength: Floats | float
+    ) -> Floats:
+        """`log_evidence` from the entries n, R, which is written to, l and log strength."""
+        (shape, noise), half = self._variance_prior(), self._halves(count)
+        exponent, wide = shape + half, np.maximum(rest, 0.0, out=rest)
+        wide /= 2
+        wide += noise
+        value = -(exponent * np.log(wide, out=wide)).sum(axis=1)
+        each = gammaln(exponent) - gammaln(shape) + shape * np.log(noise)
+        value += np.broadcast_to(each, wide.shape).sum(axis=1)
+        shares = np.broadcast_to(log_strength - np.log(strength), (len(count), self._d))
+        return value + 0.5 * shares.sum(axis=1)
+
     def log_prior(self, theta: Floats) -> Floats:
         """Log density of (means, log variances) as theta holds them: v ~ IG(shape, noise) and
         m ~ N(0, v / strength), with the factors v of dv = v dlog(v) and 1 / scale of each mean.

@@ -7,7 +7,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
-from scipy.linalg import blas
 from scipy.special import gammaln, multigammaln
 
 from bhmc._validation.parameters import check_covariance, check_positive, check_vector
@@ -15,7 +14,8 @@ from bhmc.likelihoods._missing import has_missing
 from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
 from bhmc.likelihoods._scales import column_scales
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
-from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, over, slices
+from bhmc.likelihoods._wishart import draw_factors, log_multigamma, over_triangle
+from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, over, product_in_double, slices
 
 # What `scaled_to` adds to the diagonal of a correlation matrix with a smaller eigenvalue than this.
 _RIDGE = 1e-6
@@ -140,6 +140,8 @@ class FullGaussianFamily(ConjugateFamily):
     # Put in by `with_spread`: C in the coordinates y.
     _within: Floats
 
+    _draw_factor = staticmethod(draw_factors)
+
     def __init__(self, likelihood: FullGaussian, X: Floats, summary: ColumnSummary | None = None):
         self.n_rows, self._d = X.shape
         summary = summary_of_all(X, summary)
@@ -199,10 +201,7 @@ class FullGaussianFamily(ConjugateFamily):
 
     def fill(self, rows: slice, statistics, natural, out) -> None:
         """eta . t in float64 whatever the type of the table: terms are large before they cancel."""
-        if out.dtype == np.float64:
-            super().fill(rows, statistics, natural, out)
-        else:
-            out[:] = statistics @ natural.T
+        product_in_double(statistics, natural, out)
 
     def log_base(self) -> Floats:
         """-d log(2 pi) / 2 - log|L|."""
@@ -220,6 +219,19 @@ class FullGaussianFamily(ConjugateFamily):
         nu, d, w = self._nu, self._d, (self._lam + 1) / self._lam
         constant = gammaln((nu + 1) / 2) - gammaln((nu - d + 1) / 2) - 0.5 * d * np.log(w / 2)
         return constant - (nu + 1) / 2 * np.log1p(self._squares() / w)
+
+    def log_evidence(self, sums: Floats) -> Floats:
+        """log G_d((nu + n) / 2) / G_d(nu / 2) - ((nu + n) / 2) log|sigma0'| + (d / 2) log(lam / l)
+        + (n d / 2) log 2, with sigma0' and l as in `draw_theta`.
+        """
+        d, n, strength = self._d, sums[:, -1], self._lam + sums[:, -1:]
+        scale = self._unpacked(sums[:, d:-1]) + np.eye(d)
+        scale -= sums[:, :d, None] * (sums[:, :d] / strength)[:, None, :]
+        root = np.linalg.cholesky(scale)  # which reads the lower triangle only
+        log_det = 2 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+        value = log_multigamma((self._nu + n) / 2, d) - log_multigamma(self._nu / 2, d)
+        value = value - (self._nu + n) / 2 * log_det + n * d / 2 * np.log(2)
+        return value + d / 2 * np.log(self._lam / strength[:, 0])
 
     def log_prior(self, theta: Floats) -> Floats:
         """Log density of (mean, T) as theta holds them: Sigma ~ W^-1(sigma0, nu) and
@@ -255,7 +267,7 @@ class FullGaussianFamily(ConjugateFamily):
 
     def log_maximum(self, sums: Floats) -> Floats:
         """|C^-1 sum y|^2 / (2 N_k), C C' being the covariance within all components."""
-        white = _over(sums[:, : self._d], self._within, transposed=True)
+        white = over_triangle(sums[:, : self._d], self._within, transposed=True)
         return 0.5 * over((white**2).sum(axis=1), sums[:, -1])
 
     def with_spread(self, sums: Floats) -> Self:
@@ -283,31 +295,14 @@ class FullGaussianFamily(ConjugateFamily):
                 sums[k, -1] += len(own)
         return sums
 
-    def _draw_factor(self, root: NDArray, nu: Floats, rng: np.random.Generator) -> Floats:
-        """(K, d, d): T lower triangular, T T' ~ W^-1(root root', nu).
-
-        By Bartlett, B' B ~ W(I, nu) if B is lower triangular with B_ij ~ N(0, 1) below the diagonal
-        and B_ii^2 ~ chi2(nu - d + i), i = 1..d. So (root B^-1)(root B^-1)' has the law asked for.
-        """
-        d = self._d
-        bartlett = np.zeros_like(root)
-        i, j = np.tril_indices(d, -1)
-        bartlett[:, i, j] = rng.standard_normal((len(root), len(i)))
-        freedom = nu[:, None] - np.arange(d)[::-1]
-        bartlett[:, np.arange(d), np.arange(d)] = np.sqrt(2 * rng.standard_gamma(freedom / 2))
-        factor = np.empty_like(root)
-        for k in range(len(root)):
-            factor[k] = _over(root[k], bartlett[k])
-        return factor
-
     def _enter(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
         """(m, W, log of the diagonal of L^-1 T): (K, d), (K, d, d) and (K, d)."""
-        m = _over(theta[:, : self._d] - self._mu0, self._root, transposed=True)
+        m = over_triangle(theta[:, : self._d] - self._mu0, self._root, transposed=True)
         factor = self._unpacked(theta[:, self._d :])
         log_diagonal = np.log(np.diagonal(factor, axis1=1, axis2=2)) - self._log_root
         w = np.empty_like(factor)
         for k in range(len(theta)):
-            w[k] = _over(self._root.T, factor[k], transposed=True)
+            w[k] = over_triangle(self._root.T, factor[k], transposed=True)
         return m, w, log_diagonal
 
     def _unpacked(self, triangles: Floats) -> Floats:
@@ -322,7 +317,7 @@ class FullGaussianFamily(ConjugateFamily):
         if self._kept is not None:
             return self._kept[rows, : self._d]
         assert self._X is not None, "the data are here if no copy was kept"
-        return _over(self._X[rows] - self._mu0, self._root, transposed=True)
+        return over_triangle(self._X[rows] - self._mu0, self._root, transposed=True)
 
     def _squares(self) -> Floats:
         """(n,): |y|^2."""
@@ -332,13 +327,3 @@ class FullGaussianFamily(ConjugateFamily):
             return np.einsum("nd,nd->n", y, y)
 
         return by_rows(self.n_rows, of_slice)
-
-
-def _over(left: NDArray, triangle: NDArray, transposed: bool = False) -> Floats:
-    """left triangle^-1, or left triangle'^-1, for a lower triangle.
-
-    BLAS itself, whose columns are our rows: LAPACK's solver wakes all threads for a 2 x 2 matrix.
-    """
-    if not left.size:
-        return left
-    return blas.dtrsm(1.0, triangle.T, left.T, lower=0, trans_a=transposed).T

@@ -4,9 +4,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg
 
 from bhmc._validation.parameters import check_covariance, check_vector
+from bhmc.likelihoods._axes import Axes, UnitNormals, matrix
+from bhmc.likelihoods._located import NoiseUnits, TreePrior, prior_in_noise_units
 from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, over, slices
@@ -53,6 +54,11 @@ class Gaussian(Likelihood):
     mu0: ArrayLike = 0.0
     sigma0: ArrayLike = 1.0
 
+    @property
+    def has_places(self) -> bool:  # type: ignore[override]
+        """Whether sigma2 is known: steps of a tree are in its units."""
+        return not isinstance(self.sigma2, Prior)
+
     @classmethod
     def scaled_to(cls, X: Floats) -> "Gaussian":
         """The family in the units of X: mu0 the column means, Sigma0 the column variances.
@@ -94,6 +100,22 @@ class Gaussian(Likelihood):
         sigma0 = check_covariance(self.sigma0, n_features, "sigma0")
         return mu0 + _noise(sigma0, size, rng)
 
+    def noise_on_tree(self, shared: Floats, n_features: int) -> Floats:
+        """Sigma."""
+        assert not isinstance(self.sigma2, Prior), "has_places says so"
+        return check_covariance(self.sigma2, n_features, "sigma2")
+
+    def prior_on_tree(self, n_features: int) -> TreePrior:
+        """mu0, and the mean of Sigma0 in units of Sigma: trace(Sigma^-1 Sigma0) / d."""
+        assert not isinstance(self.sigma2, Prior), "has_places says so"
+        sigma = check_covariance(self.sigma2, n_features, "sigma2")
+        sigma0 = check_covariance(self.sigma0, n_features, "sigma0")
+        if sigma.ndim == sigma0.ndim == 1:
+            spread = float((sigma0 / sigma).mean())
+        else:
+            spread = float(np.trace(np.linalg.solve(matrix(sigma), matrix(sigma0)))) / n_features
+        return prior_in_noise_units(check_vector(self.mu0, n_features, "mu0"), spread)
+
     def sample_data(self, theta: Floats, rng: np.random.Generator) -> Floats:
         """x_i ~ N(theta_i, Sigma), (len(theta), d)."""
         if isinstance(self.sigma2, Prior):
@@ -102,7 +124,7 @@ class Gaussian(Likelihood):
         return theta + _noise(sigma, len(theta), rng)
 
 
-class GaussianFamily(ConjugateFamily):
+class GaussianFamily(NoiseUnits, ConjugateFamily):
     """The conditionals of `Gaussian` for given data.
 
     A diagonalises both covariances: A Sigma A' = I and A Sigma0 A' = diag(d). In the coordinates
@@ -122,22 +144,20 @@ class GaussianFamily(ConjugateFamily):
         assert not isinstance(likelihood.sigma2, Prior), "a prior is for LearnedNoiseFamily"
         sigma = check_covariance(likelihood.sigma2, n_features, "sigma2")
         sigma0 = check_covariance(likelihood.sigma0, n_features, "sigma0")
-        self._axes = _Axes(sigma, sigma0)
-        self._prior_variance = self._axes.prior_variance
-        if not (
-            _SMALLEST_RATIO < self._prior_variance.min() <= self._prior_variance.max() < np.inf
-        ):
+        self._axes = Axes(sigma, sigma0)
+        ratio = self._axes.prior_variance
+        if not _SMALLEST_RATIO < ratio.min() <= ratio.max() < np.inf:
             raise ValueError(
                 "sigma0 and sigma2 are too far apart: their ratio overflows double precision."
             )
-        self._prior_precision = 1 / self._prior_variance
+        self._origin, self._spread = mu0, float(ratio.mean())
         self._constant = -0.5 * (n_features * np.log(2 * np.pi) + self._axes.log_det_sigma)
         self._centre = summary_of_all(X, summary).centre()
-        self._prior_mean = self._axes.enter(mu0 - self._centre)
-        self._prior_pull = self._prior_precision * self._prior_mean
+        self._normals = UnitNormals(self._axes.enter(mu0 - self._centre), ratio)
         self._X, self._kept = X, None
         self._squares = by_rows(self.n_rows, lambda rows: _squares(self.statistics(rows)[:, :-1]))
-        if not max(self._squares.max(initial=0.0), _squares(self._prior_mean)) < _LARGEST_SCALED**2:
+        farthest = max(self._squares.max(initial=0.0), _squares(self._normals.mean))
+        if not farthest < _LARGEST_SCALED**2:
             raise ValueError(
                 "X is too far from mu0 in units of sigma2: a scaled value is beyond 1e150."
             )
@@ -192,11 +212,11 @@ class GaussianFamily(ConjugateFamily):
 
     def log_new(self) -> Floats:
         """log f*(x) - h(x): y ~ N(m0, 1 + d) entry by entry."""
-        variance = 1 + self._prior_variance
+        mean, variance = self._normals.mean, 1 + self._normals.variance
 
         def of_slice(rows: slice) -> Floats:
             y = self.statistics(rows)[:, :-1]
-            return -0.5 * ((y - self._prior_mean) ** 2 / variance).sum(axis=1)
+            return -0.5 * ((y - mean) ** 2 / variance).sum(axis=1)
 
         log_new = by_rows(self.n_rows, of_slice)
         near = np.ones(self.n_rows, dtype=bool)
@@ -204,11 +224,16 @@ class GaussianFamily(ConjugateFamily):
         log_new += 0.5 * np.where(near, self._squares, 0.0)
         return log_new - 0.5 * np.log(variance).sum()
 
+    def log_evidence(self, sums: Floats) -> Floats:
+        """Of y ~ N(m, 1) with m ~ N(m0, d), entry by entry."""
+        return self._normals.log_evidence(sums[:, :-1], sums[:, -1:])
+
     def log_prior(self, theta: Floats) -> Floats:
         """log h(theta): m ~ N(m0, d) entry by entry, with the Jacobian of A."""
         m = self._axes.enter(theta, self._centre)
-        squares = ((m - self._prior_mean) ** 2 / self._prior_variance).sum(axis=1)
-        return self._constant - 0.5 * (squares + np.log(self._prior_variance).sum())
+        mean, variance = self._normals.mean, self._normals.variance
+        squares = ((m - mean) ** 2 / variance).sum(axis=1)
+        return self._constant - 0.5 * (squares + np.log(variance).sum())
 
     def log_likelihood(self, natural: Floats, sums: Floats, components) -> float:
         """sum over n of log f(x_n; theta_c_n) - h(x_n); row by row where some rows are far."""
@@ -231,11 +256,60 @@ class GaussianFamily(ConjugateFamily):
 
         m_k ~ N((m0 / d + sum y) / (1 / d + N_k), 1 / (1 / d + N_k)) entry by entry.
         """
-        precision = self._prior_precision + sums[:, -1:]
-        m = self._prior_pull + sums[:, :-1]
-        m /= precision
-        m += rng.standard_normal(m.shape) / np.sqrt(precision)
+        m = self._normals.draw(sums[:, :-1], sums[:, -1:], rng)
         return self._axes.leave(m) + self._centre
+
+    # ---- On a tree: y is in units of the noise already ------------------------------------------
+
+    def precision_columns(self) -> tuple[NDArray[np.int64], Floats]:
+        """One precision for all coordinates."""
+        d = self.n_parameters
+        return np.zeros(d, dtype=np.int64), np.array([float(d)])
+
+    def prior_on_tree(self) -> TreePrior:
+        """mu0, and the mean of Sigma0 in units of Sigma."""
+        return prior_in_noise_units(self._origin, self._spread)
+
+    def enter(self, theta: Floats) -> Floats:
+        """m = A (theta - c)."""
+        return self._axes.enter(theta, self._centre)
+
+    def leave(self, places: Floats) -> Floats:
+        """A^-1 m + c."""
+        return self._axes.leave(places) + self._centre
+
+    def whitened(self, rows: slice) -> tuple[Floats, None]:
+        """y."""
+        return self.statistics(rows)[:, :-1], None
+
+    def whitened_sums(self, sums: Floats) -> tuple[Floats, Floats]:
+        """(N_k, sum of y)."""
+        return sums[:, -1:], sums[:, :-1]
+
+    def log_new_at(self, rows: slice, places: Floats, variances: Floats) -> Floats:
+        """y ~ N(m, 1 + v); by differences for rows far from everything."""
+        table = super().log_new_at(rows, places, variances)
+        far = self._far_rows(rows)
+        if len(far):
+            y, wide = self.statistics(rows)[far, :-1], 1.0 + variances[:, 0]
+            for k, m in enumerate(places):
+                squares = _squares(y - m) / wide[k]
+                table[far, k] = -0.5 * (squares + y.shape[1] * np.log(wide[k]))
+        return table
+
+    def draw_shared_at(
+        self, theta: Floats, sums: Floats, increments: Floats, rng: np.random.Generator
+    ) -> Floats:
+        """Nothing is learned."""
+        return np.empty(0)
+
+    def shared_at(self, root: Floats, total: Floats) -> Floats:
+        """Nothing is learned."""
+        return np.empty(0)
+
+    def log_prior_noise(self) -> float:
+        """0."""
+        return 0.0
 
     def _far_rows(self, rows: slice) -> NDArray[np.int64]:
         """Places within the slice of the rows that are far from everything."""
@@ -244,45 +318,9 @@ class GaussianFamily(ConjugateFamily):
         return self._far[(self._far >= rows.start) & (self._far < rows.stop)] - rows.start
 
 
-class _Axes:
-    """The linear map A of `GaussianFamily`; a vector where both covariances are diagonal."""
-
-    def __init__(self, sigma: Floats, sigma0: Floats):
-        if sigma.ndim == sigma0.ndim == 1:
-            self._scale = np.sqrt(sigma)
-            with np.errstate(over="ignore", under="ignore"):  # refused by the family, in words
-                self.prior_variance = sigma0 / sigma
-            self.log_det_sigma = np.log(sigma).sum()
-            return
-        # Singular values of root(Sigma)^-1 root(Sigma0): their squares, d, cannot turn negative
-        # however far apart the two covariances are, as generalised eigenvalues can.
-        root, root0 = (np.linalg.cholesky(_matrix(covariance)) for covariance in (sigma, sigma0))
-        turn, singular, _ = np.linalg.svd(linalg.solve_triangular(root, root0, lower=True))
-        self._scale = None
-        self.prior_variance = singular**2
-        self._enter = linalg.solve_triangular(root, turn, lower=True, trans="T")
-        self._leave = (root @ turn).T
-        self.log_det_sigma = 2 * np.log(np.diag(root)).sum()
-
-    def enter(self, rows: Floats, centre: Floats | float = 0.0, out: Floats | None = None):
-        """Rows x of data coordinates to A (x - centre)."""
-        y = np.subtract(rows, centre, out=out if self._scale is not None else None)
-        if self._scale is not None:
-            return np.divide(y, self._scale, out=y)
-        return np.matmul(y, self._enter, out=out)
-
-    def leave(self, rows: Floats) -> Floats:
-        """Back to data coordinates."""
-        return rows * self._scale if self._scale is not None else rows @ self._leave
-
-
 def _squares(y: Floats) -> Floats:
     """Squared lengths along the last axis."""
     return np.einsum("...d,...d->...", y, y)
-
-
-def _matrix(covariance: Floats) -> Floats:
-    return np.diag(covariance) if covariance.ndim == 1 else covariance
 
 
 def _noise(covariance: Floats, size: int, rng: np.random.Generator) -> Floats:

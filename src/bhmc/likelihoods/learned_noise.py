@@ -140,6 +140,13 @@ class LearnedNoiseFamily(ConjugateFamily):
             - 0.5 * np.log(wide / self._v).sum()
         )
 
+    def log_evidence(self, sums: Floats) -> Floats:
+        """sum_d [ b^2 / P - m0^2 / w - log(w P) ] / 2, P = 1 / w + N / v, b = m0 / w + S / v."""
+        precision = 1 / self._w + sums[:, -1:] / self._v
+        pull = self._m0 / self._w + sums[:, :-1] / self._v
+        each = pull**2 / precision - self._m0**2 / self._w - np.log(self._w * precision)
+        return 0.5 * each.sum(axis=1)
+
     def log_prior(self, theta: Floats) -> Floats:
         """m_d ~ N(m0_d, w_d) entry by entry."""
         each = (self._enter(theta) - self._m0) ** 2 / self._w + np.log(2 * np.pi * self._w)

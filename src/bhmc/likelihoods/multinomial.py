@@ -153,6 +153,12 @@ class MultinomialFamily(ConjugateFamily):
         whole = log_rising(self._prior.sum(), self._totals)
         return self._row_sums(lambda x, a: log_rising(a, x)) - whole
 
+    def log_evidence(self, sums: Floats) -> Floats:
+        """sum_d log G(a_d + S_d) / G(a_d) - log G(A + S) / G(A), S_d = sum x_d, S their total."""
+        counts = sums[:, :-1]
+        each = log_rising(self._prior, counts).sum(axis=1)
+        return each - log_rising(self._prior.sum(), counts.sum(axis=1))
+
     def log_prior(self, theta: Floats) -> Floats:
         """log Dir(p; concentration), with p = exp(theta).
 

@@ -128,6 +128,12 @@ class PoissonFamily(ColumnFamily):
 
         return by_rows(self.n_rows, of_slice)
 
+    def log_evidence(self, sums: Floats) -> Floats:
+        """sum_d log G(shape + S) / G(shape) - shape log((rate + N) / rate) - S log(rate + N)."""
+        total, seen = self._parts(sums)
+        each = log_rising(self._shape, total) - self._shape * np.log1p(seen / self._rate)
+        return (each - total * np.log(self._rate + seen)).sum(axis=1)
+
     def log_prior(self, theta: Floats) -> Floats:
         """log of the density of log lambda.
 

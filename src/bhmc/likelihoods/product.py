@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._validation.errors import WrongEntryError
+from bhmc.likelihoods._parts_on_tree import FamilyOfParts, LikelihoodOfParts, split
 from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
-from bhmc.likelihoods._registry import FAMILIES, by_name, class_of
+from bhmc.likelihoods._registry import FAMILIES, by_name, unscaled
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods.blocks import Floats
 
@@ -20,7 +21,7 @@ _MOST_NAMED = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Product(Likelihood):
+class Product(LikelihoodOfParts):
     """Different families for different columns.
 
     A component is a member of every family at once. Given its component, the parts of a row are
@@ -54,8 +55,8 @@ class Product(Likelihood):
         if not parts:
             raise ValueError("Product needs at least one part, a pair (family, columns).")
         object.__setattr__(self, "parts", parts)
-        kinds = [class_of(family) if isinstance(family, str) else family for family, _ in parts]
-        object.__setattr__(self, "allows_missing", all(kind.allows_missing for kind in kinds))
+        for name in ("allows_missing", "has_places"):
+            object.__setattr__(self, name, all(getattr(kind, name) for kind in self._kinds()))
 
     @classmethod
     def scaled_to(cls, X: Floats, parts=(), names=None) -> "Product":
@@ -108,12 +109,7 @@ class Product(Likelihood):
 
     def at(self, shared: Floats) -> "Product":
         """The product of its parts, each with its shared numbers."""
-        rng = np.random.default_rng(0)  # the numbers drawn are not used, only how many there are
-        widths = [
-            len(family.sample_shared(d, rng))
-            for family, d in zip(self.families, self._counts(), strict=True)
-        ]
-        pairs = zip(self.families, split(shared, widths), strict=True)
+        pairs = zip(self.families, self._of_shared(shared), strict=True)
         return self._with([family.at(own) for family, own in pairs])
 
     def sample_shared(self, n_features: int, rng: np.random.Generator) -> Floats:
@@ -156,6 +152,15 @@ class Product(Likelihood):
     def families(self) -> list[Likelihood]:
         """The families of the parts; one that is given by name with numbers of its own."""
         return [by_name(family) if isinstance(family, str) else family for family, _ in self.parts]
+
+    def first_without_place(self) -> str:
+        """The first family whose components cannot sit on a diffusing tree."""
+        without = [kind.has_places for kind in self._kinds()].index(False)
+        return _title(self.parts[without][0])
+
+    def _kinds(self) -> list[Any]:
+        """Objects of the families; those given by name without scales."""
+        return [unscaled(own) if isinstance(own, str) else own for own, _ in self.parts]
 
     def named(self, names: Sequence[str] | None) -> Self:
         """A copy for data with these column names."""
@@ -216,7 +221,7 @@ class Product(Likelihood):
         return replace(self, parts=list(zip(families, columns, strict=True)))
 
 
-class ProductFamily(ConjugateFamily):
+class ProductFamily(FamilyOfParts, ConjugateFamily):
     """The conditionals of `Product` for given data: those of its parts, side by side.
 
     theta, t(x), eta(theta), sums of t and shared numbers are those of the parts, one after the
@@ -283,6 +288,11 @@ class ProductFamily(ConjugateFamily):
         """log f*(x) - h(x) = sum_i [ log f*_i(x_i) - h_i(x_i) ]: theta_i are independent."""
         return np.sum([part.log_new() for part in self._parts], axis=0)
 
+    def log_evidence(self, sums: Floats) -> Floats:
+        """The sum over the parts: theta_i are independent."""
+        pairs = zip(self._parts, self._of_statistics(sums), strict=True)
+        return np.sum([part.log_evidence(own) for part, own in pairs], axis=0)
+
     def log_prior(self, theta: Floats) -> Floats:
         """log h(theta) = sum_i log h_i(theta_i)."""
         pairs = zip(self._parts, self._of_theta(theta), strict=True)
@@ -343,16 +353,6 @@ class ProductFamily(ConjugateFamily):
 
     def _of_shared(self, shared: Floats) -> list[Floats]:
         return split(shared, [part.n_shared for part in self._parts])
-
-
-def split(numbers: NDArray, widths: list[int]) -> list[NDArray]:
-    """The parts' shares of the last axis."""
-    if numbers.shape[-1] != sum(widths):
-        raise ValueError(
-            f"the parts of Product need {' + '.join(map(str, widths))} numbers, got "
-            f"{numbers.shape[-1]}."
-        )
-    return np.split(numbers, np.cumsum(widths)[:-1], axis=-1)
 
 
 def _prepared(

@@ -5,21 +5,20 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.special import gammainc, gammaincinv, gammaln
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from scipy.special import gammainc, gammaincinv
 
 from bhmc._validation.parameters import check_positive
-from bhmc.likelihoods._missing import observed_points, observed_statistics
-from bhmc.likelihoods._protocol import ConjugateFamily
+from bhmc.likelihoods._learned_means import LearnedMeans
+from bhmc.likelihoods._located import NoiseUnits, TreePrior, prior_in_noise_units
+from bhmc.likelihoods._missing import has_missing
 from bhmc.likelihoods._resolution import checked_least, least_variance
-from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
-from bhmc.likelihoods._truncated import gamma_below
+from bhmc.likelihoods._summary import ColumnSummary
 from bhmc.likelihoods._units import InUnits, Learning
-from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows, over, slices
+from bhmc.likelihoods.blocks import Floats, by_rows, over
 from bhmc.likelihoods.gaussian import Gaussian
-
-# A scaled value beyond this costs a sum digits when it is subtracted again.
-_VERY_LARGE = 1e6
+from bhmc.likelihoods.tied_gaussian import NO_GAPS, TiedGaussianFamily
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,21 +36,32 @@ class SharedGaussian(InUnits, Learning):
     small sigma0_d: the column then costs a component little and tells nothing. Missing entries
     (NaN) are skipped exactly.
 
+    With covariance "full", sigma2 is a matrix that all components share, and x ~ N(theta, sigma2):
+
+        sigma2 ~ InverseWishart(nu diag(psi), nu),  nu = d - 1 + 2 noise_shape
+        psi_d - least_variance_d ~ Exponential(mean noise_scale)
+
+    So the prior counts as nu rows, d + 1 of them by default, whose columns are uncorrelated: it
+    shrinks sigma2 towards a diagonal, and psi, the variances of that diagonal, are learned. The
+    mean of sigma2^-1 given psi is diag(1 / psi). A sweep costs d^2 a row more, and d^3. Missing
+    entries are refused.
+
     Parameters
     ----------
-    covariance : {"diagonal", "spherical"}, default="diagonal"
+    covariance : {"diagonal", "spherical", "full"}, default="diagonal"
         "spherical" has one sigma2 and one sigma0 for all columns: for columns in the same units,
-        such as principal components.
+        such as principal components. "full" is for columns that are correlated within components.
     location, scale : float or (d,), default=0.0, 1.0
         Middle and standard deviation of the columns. `BHMC` takes them from the data where the
         likelihood is given by name.
     noise_shape, noise_scale : float, default=1.0, 0.2
-        Prior of sigma2.
+        Prior of sigma2, and of psi where the covariance is full.
     spread_shape, spread_scale : float, default=1.0, 0.2
         Prior of sigma0.
     least_variance : float or (d,), default=0.0
         sigma2 is no smaller, in units of scale squared. `BHMC` takes it from the data where the
-        likelihood is given by name: what so many rows can show (docs/families.md).
+        likelihood is given by name: what so many rows can show (docs/families.md). Where the
+        covariance is full, psi is no smaller, and never below 0.001.
     """
 
     covariance: str = "diagonal"
@@ -63,24 +73,44 @@ class SharedGaussian(InUnits, Learning):
     spread_scale: float = 0.2
     least_variance: ArrayLike = 0.0
 
+    has_places = True
+    covariances = ("diagonal", "spherical", "full")
+
+    @property
+    def allows_missing(self) -> bool:  # type: ignore[override]
+        """Whether NaN in X is a missing entry, which the family skips exactly."""
+        return self.covariance != "full"
+
     @classmethod
     def scaled_to(cls, X: Floats, **settings) -> Self:
-        """The family in the units of X, no finer than its rows can show. X must hold all rows."""
+        """The family in the units of X, no finer than its rows can show. X must hold all rows.
+
+        With a full covariance `least_variance` is left as it is.
+        """
         likelihood = super().scaled_to(X, **settings)
+        if likelihood.covariance == "full":
+            if has_missing(X):
+                raise ValueError(NO_GAPS)
+            return likelihood
         return replace(likelihood, least_variance=least_variance(X, likelihood))
 
-    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "SharedGaussianFamily":
+    def prepare(
+        self, X: Floats, summary: ColumnSummary | None = None
+    ) -> "SharedGaussianFamily | TiedGaussianFamily":
         """The family bound to X."""
-        return SharedGaussianFamily(self, X, summary)
+        bound = TiedGaussianFamily if self.covariance == "full" else SharedGaussianFamily
+        return bound(self, X, summary)
 
     def at(self, shared: Floats) -> Gaussian:
         """Gaussian components with these numbers known."""
-        mu0, sigma2, sigma0 = self._split(shared)
+        mu0, sigma2, sigma0 = self.split(shared)
         return Gaussian(sigma2=sigma2, mu0=mu0, sigma0=sigma0)
 
     def sample_shared(self, n_features: int, rng: np.random.Generator) -> Floats:
         """(mu0, sigma2, sigma0) from their priors."""
         location, scale = self.checked(n_features)
+        if self.covariance == "full":
+            return self._sample_tied(location, scale, rng)
         each = n_features if self.covariance == "diagonal" else 1
         units = scale[:each] ** 2
         least = checked_least(self, n_features)
@@ -92,14 +122,51 @@ class SharedGaussian(InUnits, Learning):
         mu0 = location + scale * rng.standard_normal(n_features)
         return np.concatenate([mu0, sigma2 * units, sigma0 * units])
 
+    def noise_on_tree(self, shared: Floats, n_features: int) -> Floats:
+        """sigma2."""
+        return self.split(shared)[1]
+
+    def prior_on_tree(self, n_features: int) -> TreePrior:
+        """`location`, and 1 / noise_scale: the columns have variance 1 in units of `scale`."""
+        return prior_in_noise_units(self.checked(n_features)[0], 1 / self.noise_scale)
+
+    def shared_on_tree(self, shared: Floats, root: Floats, total: Floats) -> Floats:
+        """The root's location as mu0, and sigma0 = total sigma2."""
+        n = len(root)
+        if self.covariance == "full":
+            sigma0 = total * np.diag(self.split(shared)[1])
+            return np.concatenate([root, shared[n : -2 * n], sigma0, shared[-n:]])
+        sigma2 = shared[n:-1] if self.covariance == "spherical" else shared[n : 2 * n]
+        return np.concatenate([root, sigma2, total * sigma2])
+
     def checked(self, n_features: int) -> tuple[Floats, Floats]:
         """(location, scale) as (d,) vectors, every setting checked."""
         for name in ("noise_shape", "noise_scale", "spread_shape", "spread_scale"):
             check_positive(getattr(self, name), name)
         return super().checked(n_features)
 
-    def _split(self, shared: Floats) -> tuple[Floats, Floats, Floats]:
-        """(mu0, sigma2, sigma0), each (d,)."""
+    def _sample_tied(self, location: Floats, scale: Floats, rng: np.random.Generator) -> Floats:
+        """(mu0, lower triangle of sigma2, sigma0, psi) from their priors; sigma2 by SciPy."""
+        d = len(location)
+        nu = d - 1 + 2 * self.noise_shape
+        psi = checked_least(self, d) + self.noise_scale * rng.standard_exponential(d)
+        drawn = stats.invwishart.rvs(nu, np.diag(nu * psi), random_state=rng)
+        sigma2 = np.reshape(drawn, (d, d)) * scale * scale[:, None]
+        sigma0 = self.spread_scale / rng.standard_gamma(self.spread_shape, d)
+        mu0 = location + scale * rng.standard_normal(d)
+        lower = sigma2[np.tril_indices(d)]
+        return np.concatenate([mu0, lower, sigma0 * scale**2, psi * scale**2])
+
+    def split(self, shared: Floats) -> tuple[Floats, Floats, Floats]:
+        """(mu0, sigma2, sigma0), each (d,); with a full covariance sigma2 is (d, d).
+
+        Parameters
+        ----------
+        shared : (q,) array
+            The numbers that components share.
+        """
+        if self.covariance == "full":
+            return _split_tied(shared)
         if self.covariance == "diagonal":
             mu0, sigma2, sigma0 = np.split(shared, 3)
             return mu0, sigma2, sigma0
@@ -107,44 +174,40 @@ class SharedGaussian(InUnits, Learning):
         return mu0, np.full(len(mu0), shared[-2]), np.full(len(mu0), shared[-1])
 
 
-class SharedGaussianFamily(ConjugateFamily):
-    """The conditionals of `SharedGaussian` for given data.
+def _split_tied(shared: Floats) -> tuple[Floats, Floats, Floats]:
+    """(mu0, sigma2, sigma0) of mu0, the lower triangle of sigma2, sigma0 and psi."""
+    d = round((np.sqrt(49 + 8 * len(shared)) - 7) / 2)  # 3 d + d (d + 1) / 2 numbers
+    lower = np.zeros((d, d))
+    lower[np.tril_indices(d)] = shared[d : -2 * d]
+    return shared[:d], lower + np.tril(lower, -1).T, shared[-2 * d : -d]
 
-    In the coordinates y = (x - location) / scale, with v, w the variances there and o_d = 1 where
-    entry d is observed, t(x) = (o y, 1), or (o y, o, 1) where some entries are missing, and
+
+class SharedGaussianFamily(NoiseUnits, LearnedMeans):
+    """The conditionals of `SharedGaussian` for given data, where columns are independent.
+
+    In the coordinates of `LearnedMeans`, with v the variances of the noise there,
 
         log f(x; theta) = sum_d o_d [ y_d m_d / v_d - m_d^2 / (2 v_d) ] + h(x).
     """
 
-    # Put in by `at`: mu0, sigma2 and sigma0 in these coordinates.
-    _m0: Floats
+    # Put in by `at`: sigma2 in these coordinates.
     _v: Floats
-    _w: Floats
 
     def __init__(self, likelihood: SharedGaussian, X: Floats, summary: ColumnSummary | None = None):
-        self.n_rows, d = X.shape
-        self._likelihood = likelihood
-        self._location, self._scale = likelihood.checked(d)
-        self._least = checked_least(likelihood, d)
-        self._spherical = likelihood.covariance == "spherical"
-        self._missing = summary_of_all(X, summary).has_missing
-        self.n_parameters, self.n_statistics = d, (2 * d if self._missing else d) + 1
+        d = X.shape[1]
+        self._observed, self._squares = np.zeros(d), np.zeros(d)
+        super().__init__(likelihood, X, summary)
         self.n_shared = d + 2 if self._spherical else 3 * d
-        self._X, self._kept = X, None
-        self._observed, self._squares, largest = np.zeros(d), np.zeros(d), 0.0
-        for rows in slices(len(X)):
-            t = self.statistics(rows)
-            self._observed += self._counts(t).sum(axis=0)
-            self._squares += np.einsum("nd,nd->d", t[:, :d], t[:, :d])
-            largest = max(largest, np.abs(t[:, :d]).max())
-        self.subtracts_well = bool(largest < _VERY_LARGE)
-        if X.nbytes <= LARGEST_COPY:
-            self._kept, self._X = self.statistics(slice(0, self.n_rows)), None
+
+    def _add_products(self, t: Floats) -> None:
+        y = t[:, : self.n_parameters]
+        self._observed += self._counts(t).sum(axis=0)
+        self._squares += np.einsum("nd,nd->d", y, y)
 
     def at(self, shared: Floats) -> Self:
         """A copy that holds mu0, sigma2 and sigma0."""
         family = copy.copy(self)
-        mu0, sigma2, sigma0 = self._likelihood._split(shared)
+        mu0, sigma2, sigma0 = self._likelihood.split(shared)
         family._m0 = (mu0 - self._location) / self._scale
         family._v, family._w = sigma2 / self._scale**2, sigma0 / self._scale**2
         return family
@@ -165,59 +228,36 @@ class SharedGaussianFamily(ConjugateFamily):
         return np.concatenate([self._location, np.maximum(0.2, self._least) * units, units])
 
     def draw_shared(self, theta: Floats, sums: Floats, rng: np.random.Generator) -> Floats:
-        """sigma2 | theta, X; then mu0 | theta, sigma0; then sigma0 | theta, mu0.
+        """sigma2 | theta, X; then mu0 and sigma0 by `_draw_means`.
 
         With N_d observed entries and SS_d = sum_n o_d (y_d - m_d)^2 in units of scale:
-        sigma2_d ~ IG(noise_shape + N_d / 2, noise_scale + SS_d / 2), above least_variance_d;
-        mu0_d ~ N(sum_k m_kd / (w_d + K), w_d / (w_d + K));
-        sigma0_d ~ IG(spread_shape + K / 2, spread_scale + sum_k (m_kd - m0_d)^2 / 2).
+        sigma2_d ~ IG(noise_shape + N_d / 2, noise_scale + SS_d / 2), above least_variance_d.
         Spherical: shapes and scales add up over the columns.
         """
-        prior, d, k = self._likelihood, self.n_parameters, len(theta)
-        m = (theta - self._location) / self._scale
+        prior, d, m = self._likelihood, self.n_parameters, self._scaled(theta)
         count, y = self._counts(sums), sums[:, :d]
         ss = np.maximum(self._squares + (m * (m * count - 2 * y)).sum(axis=0), 0.0)
         v = self._draw_variance(
             prior.noise_shape, prior.noise_scale, self._observed, ss, self._least, rng
         )
-        m0 = m.sum(axis=0) / (self._w + k)
-        m0 += rng.standard_normal(d) * np.sqrt(self._w / (self._w + k))
-        ss0 = ((m - m0) ** 2).sum(axis=0)
-        w = self._draw_variance(
-            prior.spread_shape, prior.spread_scale, np.full(d, float(k)), ss0, np.zeros(1), rng
-        )
-        units = self._scale[:1] ** 2 if self._spherical else self._scale**2
+        m0, w = self._draw_means(m, rng)
+        return self._joined(m0, v, w)
+
+    def _joined(self, m0: Floats, v: Floats, w: Floats) -> Floats:
+        """(q,): mu0, sigma2 and sigma0 in the units of the data."""
+        if self._spherical:
+            v, w = v[:1], w[:1]
+        units = self._scale[: len(v)] ** 2
         return np.concatenate([self._location + self._scale * m0, v * units, w * units])
 
     def log_prior_shared(self) -> float:
         """log p(mu0) + log p(sigma2) + log p(sigma0), in the units of the data."""
-        prior = self._likelihood
-        log_p = -0.5 * (self._m0**2 + np.log(2 * np.pi)).sum() - np.log(self._scale).sum()
-        for value, shape, scale in (
-            (self._v, prior.noise_shape, prior.noise_scale),
-            (self._w, prior.spread_shape, prior.spread_scale),
-        ):
-            each = shape * np.log(scale) - gammaln(shape) - (shape + 1) * np.log(value)
-            each = each - scale / value - 2 * np.log(self._scale)
-            log_p += each[0] if self._spherical else each.sum()
-        with np.errstate(divide="ignore"):
-            above = gammainc(prior.noise_shape, prior.noise_scale / self._least)
-        return float(log_p - np.log(above).sum())
-
-    def statistics(self, rows: slice) -> Floats:
-        """(o y, 1) or (o y, o, 1)."""
-        if self._kept is not None:
-            return self._kept[rows]
-        assert self._X is not None, "the data are here if no copy was kept"
-        return observed_statistics((self._X[rows] - self._location) / self._scale, self._missing)
-
-    def points(self, rows: slice) -> Floats:
-        """y: columns in units of scale."""
-        return observed_points(self.statistics(rows), self.n_parameters, self._missing)
+        mu0, sigma0 = self._log_prior_means()
+        return float(mu0 + sigma0) + self.log_prior_noise()
 
     def natural(self, theta: Floats) -> Floats:
         """(m / v, -|m|^2 / (2 v)), by column where entries are missing."""
-        m = (theta - self._location) / self._scale
+        m = self._scaled(theta)
         slope, fall = m / self._v, -0.5 * m**2 / self._v
         if self._missing:
             return np.column_stack([slope, fall, np.zeros(len(theta))])
@@ -237,11 +277,12 @@ class SharedGaussianFamily(ConjugateFamily):
             -0.5 * self._m0**2 / wide - 0.5 * np.log(wide / self._v),
         )
 
-    def log_prior(self, theta: Floats) -> Floats:
-        """theta_d ~ N(mu0_d, sigma0_d)."""
-        m = (theta - self._location) / self._scale
-        each = -0.5 * (m - self._m0) ** 2 / self._w - 0.5 * np.log(2 * np.pi * self._w)
-        return (each - np.log(self._scale)).sum(axis=1)
+    def log_evidence(self, sums: Floats) -> Floats:
+        """sum_d [ b^2 / P - m0^2 / w - log(w P) ] / 2, P = 1 / w + N / v, b = m0 / w + S / v."""
+        precision = 1 / self._w + self._counts(sums) / self._v
+        pull = self._m0 / self._w + sums[:, : self.n_parameters] / self._v
+        each = pull**2 / precision - self._m0**2 / self._w - np.log(self._w * precision)
+        return 0.5 * each.sum(axis=1)
 
     def log_maximum(self, sums: Floats) -> Floats:
         """sum_d (sum o y_d)^2 / (2 v_d N_kd)."""
@@ -254,6 +295,60 @@ class SharedGaussianFamily(ConjugateFamily):
         m = (self._m0 / self._w + sums[:, : self.n_parameters] / self._v) / precision
         m += rng.standard_normal(m.shape) / np.sqrt(precision)
         return self._location + self._scale * m
+
+    # ---- On a tree ------------------------------------------------------------------------------
+
+    def precision_columns(self) -> tuple[NDArray[np.int64], Floats]:
+        """One precision for all coordinates, or one for each where entries are missing."""
+        d = self.n_parameters
+        if self._missing:
+            return np.arange(d), np.ones(d)
+        return np.zeros(d, dtype=np.int64), np.array([float(d)])
+
+    def prior_on_tree(self) -> TreePrior:
+        """`location`, and 1 / noise_scale."""
+        return self._likelihood.prior_on_tree(self.n_parameters)
+
+    def enter(self, theta: Floats) -> Floats:
+        """(theta - location) / scale, in units of the noise."""
+        return (theta - self._location) / (self._scale * np.sqrt(self._v))
+
+    def leave(self, places: Floats) -> Floats:
+        """location + scale times places, in units of the noise."""
+        return self._location + places * (self._scale * np.sqrt(self._v))
+
+    def whitened(self, rows: slice) -> tuple[Floats, Floats | None]:
+        """y in units of the noise."""
+        t, d = self.statistics(rows), self.n_parameters
+        return t[:, :d] / np.sqrt(self._v), t[:, d:-1] if self._missing else None
+
+    def whitened_sums(self, sums: Floats) -> tuple[Floats, Floats]:
+        """(N_kd, sum of y in units of the noise)."""
+        return self._counts(sums), sums[:, : self.n_parameters] / np.sqrt(self._v)
+
+    def draw_shared_at(
+        self, theta: Floats, sums: Floats, increments: Floats, rng: np.random.Generator
+    ) -> Floats:
+        """v ~ IG(shape + (N + J) / 2, scale + (squares of residuals + v squares of steps) / 2)."""
+        prior, d = self._likelihood, self.n_parameters
+        m = (theta - self._location) / self._scale
+        ss = self._squares + (m * (m * self._counts(sums) - 2 * sums[:, :d])).sum(axis=0)
+        ss = np.maximum(ss, 0.0) + self._v * (increments**2).sum(axis=0)
+        count = self._observed + len(increments)
+        v = self._draw_variance(prior.noise_shape, prior.noise_scale, count, ss, self._least, rng)
+        return self._joined(self._m0, v, self._w)
+
+    def shared_at(self, root: Floats, total: Floats) -> Floats:
+        """mu0 is the root's location, sigma0 the variance from there to a component."""
+        return self._joined((root - self._location) / self._scale, self._v, total * self._v)
+
+    def log_prior_noise(self) -> float:
+        """log p(sigma2), in the units of the data."""
+        prior = self._likelihood
+        with np.errstate(divide="ignore"):
+            above = gammainc(prior.noise_shape, prior.noise_scale / self._least)
+        log_p = self._log_prior_variance(self._v, prior.noise_shape, prior.noise_scale)
+        return float(log_p - np.log(above).sum())
 
     def _counts(self, sums: Floats) -> Floats:
         """(K, d) or (K, 1): how many entries of each column a component has seen."""
@@ -271,12 +366,3 @@ class SharedGaussianFamily(ConjugateFamily):
             return total
 
         return by_rows(self.n_rows, of_slice)
-
-    def _draw_variance(self, shape, scale, count, squares, least, rng) -> Floats:
-        """IG(shape + count / 2, scale + squares / 2) above `least`, one a column or one for all."""
-        if self._spherical:
-            count, squares = count.sum(keepdims=True), squares.sum(keepdims=True)
-        scale = scale + squares / 2
-        with np.errstate(divide="ignore"):
-            most = scale / least
-        return np.maximum(scale / gamma_below(shape + count / 2, most, rng), least)

@@ -7,15 +7,19 @@ the draw of the weights: they leave weights behind that are to be drawn anew.
 - "relocate": rows of one leaf and component move to another leaf or a new branch.
 - "regraft": subtrees move to other parents.
 - "dishes": tables of rows, with all that sits at them, move to other components or new ones.
+- "split": rows of one leaf and component become a component of their own, or such a one joins
+  another.
 """
 
+from math import inf
 from typing import Any
 
 from bhmc.model.hdp.dishes import redraw_dishes
 from bhmc.model.hdp.move_space import MoveSpace, move_space
+from bhmc.model.hdp.splits import split_and_join
 from bhmc.model.hdp.workspace import DEPTH
 
-NAMES = ("relocate", "regraft", "dishes")
+NAMES = ("relocate", "regraft", "dishes", "split")
 
 # Relocations a sweep.
 N_RELOCATIONS = 10
@@ -29,6 +33,14 @@ LEAST_PAIRS, ROWS_PER_PAIR = 400, 8
 
 # Sweeps from one redraw of dishes to the next: it goes over all rows.
 SWEEPS_PER_DISHES = 4
+
+# Proposals of splits and joins at a time: one for so many pairs of rows, so many at least (or a
+# short chain from a single path finds nothing in 50 rows) and so many at most.
+PAIRS_PER_SPLIT, LEAST_SPLITS, MOST_SPLITS = 1000, 8, 32
+
+# Sweeps from one time to the next, for tables of up to so many rows. Where rows are many there are
+# many components, and a proposal is weighed against all of them.
+SWEEPS_PER_SPLITS = ((500, 1), (20_000, 8), (inf, 16))
 
 
 def check_moves(moves: Any) -> None:
@@ -119,11 +131,33 @@ class BlockMoves:
         chain.engine.draw_inner_weights(chain.ws, chain.rates, chain.source)
 
     def _dishes(self, chain: Any) -> None:
-        if max(chain.passes - 1, 0) % SWEEPS_PER_DISHES == 0:  # the first sweep has it
+        if _is_due(chain, SWEEPS_PER_DISHES):
             redraw_dishes(chain)
+
+    def _split(self, chain: Any) -> None:
+        n_rows = chain.rows.n_rows
+        if _is_due(chain, sweeps_per_splits(n_rows)):
+            n_proposals = n_rows**2 // PAIRS_PER_SPLIT
+            split_and_join(chain, min(max(n_proposals, LEAST_SPLITS), MOST_SPLITS))
 
     def _room(self, chain: Any) -> MoveSpace:
         """Space for the chain's arrays, which may have grown."""
         if self._space is None or self._space.tables.shape != chain.ws.customers.shape:
             self._space = move_space(chain.ws, THRESHOLD, self._space)
         return self._space
+
+
+def sweeps_per_splits(n_rows: int) -> int:
+    """Sweeps from one time of splits to the next.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of the data.
+    """
+    return next(sweeps for most_rows, sweeps in SWEEPS_PER_SPLITS if n_rows <= most_rows)
+
+
+def _is_due(chain: Any, every: int) -> bool:
+    """Whether this sweep has a move that every so many sweeps have, the first among them."""
+    return max(chain.passes - 1, 0) % every == 0

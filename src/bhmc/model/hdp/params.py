@@ -26,6 +26,10 @@ class HdpParams(NamedTuple):
         """(n_nodes, K + 1) mixing weights, the remainder last; every row sums to 1."""
         return np.exp(self.log_weights)
 
+    def of_tree(self, nodes: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+        """None: a tree has the weights."""
+        return {}
+
     def invariants(self, state: State) -> Iterator[tuple[bool, str]]:
         """(holds, sentence): one row of weights per node, each summing to 1."""
         log_weights = self.log_weights

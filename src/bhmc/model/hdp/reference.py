@@ -13,21 +13,21 @@ from bhmc.model.hdp.density import log_concentrations
 from bhmc.model.hdp.reference_dishes import recount, redraw_tables, seat
 from bhmc.model.hdp.reference_moves import regraft, relocate
 from bhmc.model.hdp.reference_parts import (
+    break_component,
     children_of,
     draw_index,
     draw_node_weights,
     drop_empty_nodes,
     exp_within,
-    log_dirichlet_draw,
+    grow_branch,
     nodes_of,
-    open_node,
     path_to,
     pick,
+    release_component,
     tables_draw,
 )
+from bhmc.model.hdp.reference_splits import join_cell, split_off, weigh_block
 from bhmc.model.hdp.workspace import (
-    COMPONENTS_BORN,
-    COMPONENTS_DIED,
     DEPTH,
     DONE,
     FREE_COLUMNS,
@@ -36,7 +36,6 @@ from bhmc.model.hdp.workspace import (
     NONE,
     PATHS_ACCEPTED,
     WIDTH,
-    whole_blocks,
 )
 from bhmc.priors import FIXED, prior_of
 
@@ -47,6 +46,7 @@ __all__ = [
     "draw_weights",
     "draw_weights_given_tables",
     "gibbs_pass",
+    "join_cell",
     "mh_pass",
     "random_source",
     "recount",
@@ -55,6 +55,8 @@ __all__ = [
     "release_empty",
     "relocate",
     "seat",
+    "split_off",
+    "weigh_block",
 ]
 
 # A sum of products below the first may have lost terms that matter, above the second its unit is
@@ -205,7 +207,7 @@ def _propose_leaf(ws, rates, rng):
         options = [*ws.n_under[children], rates.alpha]
         chosen, _ = pick(options, rng.random() * (ws.n_under[z] + rates.alpha))
         if chosen == len(children):
-            return _grow_branch(ws, rates, z, NONE, rng)
+            return grow_branch(ws, rates, z, NONE, rng)
         z = children[chosen]
     return z
 
@@ -218,7 +220,7 @@ def _put_in(ws, rates, tile, n, z, k, chosen_at, rng):
     born = k == 0
     if born:
         k = break_component(ws, rates, chosen_at, rng)
-    leaf = _grow_branch(ws, rates, z, k, rng)
+    leaf = grow_branch(ws, rates, z, k, rng)
     ws.n_under[path_to(ws, leaf)] += 1
     tile.leaf[n], tile.component[n] = leaf, k
     ws.held[k] += 1
@@ -310,49 +312,13 @@ def _redraw_rate(target, prior, x, rng):
     return np.exp(slice_step(log_p, np.log(x), -np.log1p(-rng.random()), rng))
 
 
-def break_component(ws, rates, chosen_at, rng):
-    """u_root ~ Beta(1, gamma0) and u_z ~ Beta(gamma beta_pa,new, gamma beta*_pa), with 1 more on
-    the path to the node `chosen_at` whose datum has just chosen the new component (-1: none has);
-    then beta_z,new = u_z beta*_z and beta*_z <- (1 - u_z) beta*_z. Returns its column.
-    """
-    k = int(np.flatnonzero(~ws.alive)[0])
-    ws.alive[k] = True
-    ws.room[FREE_COLUMNS] -= 1
-    ws.room[WIDTH] = max(ws.room[WIDTH], whole_blocks(k + 1))
-    ws.events[COMPONENTS_BORN] += 1
-    ahead = path_to(ws, chosen_at)
-    for z in nodes_of(ws):
-        up, pair = ws.parent[z], [k, 0]
-        shapes = np.array([1.0, rates.gamma0])
-        if z > 0:
-            shapes = rates.gamma * ws.beta[up, pair] + [z in ahead, 0]
-        log_u = log_dirichlet_draw(shapes, ws.log_beta[up, pair], rng)
-        ws.log_beta[z, pair] = ws.log_beta[z, 0] + log_u
-        ws.beta[z, pair] = np.exp(ws.log_beta[z, pair])
-    return k
-
-
-def _grow_branch(ws, rates, z, k, rng):
-    """beta_y ~ Dir(gamma beta_pa + e_k), top-down, for new nodes y from below z to a leaf.
-
-    Their only datum chose k; k = -1: no datum yet. Returns the leaf.
-    """
-    while ws.level[z] < ws.room[DEPTH]:
-        up, z = z, open_node(ws, z)
-        shapes = rates.gamma * ws.beta[up, : ws.room[WIDTH]]
-        if k != NONE:
-            shapes[k] += 1
-        draw_node_weights(ws, z, shapes, rng)
-    return z
-
-
 # ---- Nodes and components ----------------------------------------------------------------------
 
 
 def release_empty(ws):
     """Return every component without data to the remainder."""
     for k in np.flatnonzero(ws.alive & (ws.held == 0))[1:]:
-        _release_component(ws, k)
+        release_component(ws, k)
 
 
 def _has_room(ws, rates):
@@ -364,14 +330,4 @@ def _leave_component(ws, rates, k, keep=False):
     """A datum leaves component k, which is unborn again if nobody holds it (unless kept)."""
     ws.held[k] -= 1
     if ws.held[k] == 0 and not rates.n_fixed and not keep:
-        _release_component(ws, k)
-
-
-def _release_component(ws, k):
-    """beta*_z <- beta*_z + beta_zk at every node: component k is unborn again."""
-    ws.log_beta[:, 0] = np.logaddexp(ws.log_beta[:, 0], ws.log_beta[:, k])
-    ws.beta[:, 0] += ws.beta[:, k]
-    ws.log_beta[:, k], ws.beta[:, k] = -np.inf, 0.0
-    ws.alive[k] = False
-    ws.room[FREE_COLUMNS] += 1
-    ws.events[COMPONENTS_DIED] += 1
+        release_component(ws, k)

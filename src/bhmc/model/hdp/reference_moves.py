@@ -55,16 +55,16 @@ def _relocate_block(ws, rates, leaf, component, threshold, rng):
     block = np.zeros(ws.room[WIDTH], dtype=np.int64)
     block[k] = n
     log_weights, chains = np.full(len(ws.level), -np.inf), {}
-    for leaf_node in _open(ws, depth, depth):
+    for leaf_node in open_nodes(ws, depth, depth):
         log_weights[leaf_node] = _log_join_leaf(ws, rates, leaf_node, k, n, share)
     closed = n < threshold and rates.gamma <= LARGEST_GAMMA
     if closed:
-        for a in _open(ws, 0, depth - 1):
-            e, hang = depth - ws.level[a], _log_hang(ws, rates, a, n, depth)
+        for a in open_nodes(ws, 0, depth - 1):
+            e, hang = depth - ws.level[a], log_hang(ws, rates, a, n, depth)
             log_weights[a] = hang + _log_branch(rates.gamma, ws.log_beta[a, k], n, e)
     else:
         chains = _weigh_new(ws, rates, block, n, depth, depth - 1, z, log_weights, rng)
-    place, own = draw_index(log_weights, rng), _open_above(ws, z)
+    place, own = draw_index(log_weights, rng), open_above(ws, z)
     new = z
     if place != own or (closed and ws.level[place] < depth - 1):
         drop_empty_nodes(ws, z)
@@ -87,10 +87,10 @@ def _log_join_leaf(ws, rates, z, k, n, share):
     there, b = ws.customers[z, k], rates.gamma * ws.beta[ws.parent[z], k]
     if there and share == 1:
         return -np.inf
-    value = _log_path(ws, rates, z, n) + (there * math.log1p(-share) if there else 0.0)
+    value = log_path(ws, rates, z, n) + (there * math.log1p(-share) if there else 0.0)
     total = rates.gamma + ws.n_under[z]
     value += gammaln(total) - gammaln(total + n)
-    return value + _log_rising(b, math.log(rates.gamma) + ws.log_beta[ws.parent[z], k], there, n)
+    return value + log_rising(b, math.log(rates.gamma) + ws.log_beta[ws.parent[z], k], there, n)
 
 
 @cache
@@ -201,12 +201,12 @@ def _regraft_subtree(ws, rates, space, y, level, rng):
     ws.n_under[path_to(ws, old)] -= n
     ws.customers[old, : len(t)] -= t
     log_weights = np.full(len(ws.level), -np.inf)
-    for a in _open(ws, level - 1, level - 1):
-        log_weights[a] = _log_hang(ws, rates, a, n, level)
+    for a in open_nodes(ws, level - 1, level - 1):
+        log_weights[a] = log_hang(ws, rates, a, n, level)
         log_weights[a] += _log_customers(ws, rates, ws.parent[a], ws.customers[a, : len(t)], t)
     chains = _weigh_new(ws, rates, t, n, level, level - 2, old, log_weights, rng)
     place, a = draw_index(log_weights, rng), old
-    if place != _open_above(ws, old):
+    if place != open_above(ws, old):
         link(ws, old, [x for x in children_of(ws, old) if x != y])
         drop_empty_nodes(ws, old)
         a = place
@@ -223,7 +223,7 @@ def _log_customers(ws, rates, b, before, t):
     """log p(t further customers of a node below b | `before`), its weights integrated out."""
     total, some = rates.gamma + before.sum(), np.flatnonzero(t)
     terms = [
-        _log_rising(
+        log_rising(
             rates.gamma * ws.beta[b, k], math.log(rates.gamma) + ws.log_beta[b, k], before[k], t[k]
         )
         for k in some
@@ -234,25 +234,25 @@ def _log_customers(ws, rates, b, before, t):
 # ---- Places in the tree ------------------------------------------------------------------------
 
 
-def _open(ws, first, last):
+def open_nodes(ws, first, last):
     """Nodes of these levels that hold rows, and the root, in the order of their slots."""
     there = (ws.n_under > 0) | (ws.level == 0)
     return [int(z) for z in np.flatnonzero((ws.level >= first) & (ws.level <= last) & there)]
 
 
-def _open_above(ws, z):
+def open_above(ws, z):
     """The last node on the path to z that holds rows, or the root."""
     return max((y for y in path_to(ws, z) if y == 0 or ws.n_under[y]), key=lambda y: ws.level[y])
 
 
-def _log_rising(a, log_a, m, n):
+def log_rising(a, log_a, m, n):
     """log Gamma(a + m + n) / Gamma(a + m)."""
     if m == 0:
         return log_a + gammaln(a + n) - gammaln(a + 1)
     return gammaln(a + m + n) - gammaln(a + m)
 
 
-def _log_path(ws, rates, z, n):
+def log_path(ws, rates, z, n):
     """log of prod over b other than the root of Gamma(N_b + n) / Gamma(N_b) * prod over inner b of
     Gamma(N_b + alpha) / Gamma(N_b + n + alpha), b from the root to z.
     """
@@ -261,12 +261,12 @@ def _log_path(ws, rates, z, n):
     return (gammaln(N[1:] + n) - gammaln(N[1:])).sum() - (gammaln(inner + n) - gammaln(inner)).sum()
 
 
-def _log_hang(ws, rates, a, n, level):
+def log_hang(ws, rates, a, n, level):
     """log of path(a) alpha Gamma(n) [Gamma(alpha + 1) Gamma(n) / Gamma(n + alpha)]^d."""
     alpha = rates.alpha
     log_node = gammaln(alpha + 1) + gammaln(n) - gammaln(n + alpha)
     d = level - 1 - ws.level[a]
-    return _log_path(ws, rates, a, n) + math.log(alpha) + gammaln(n) + d * log_node
+    return log_path(ws, rates, a, n) + math.log(alpha) + gammaln(n) + d * log_node
 
 
 def _weigh_new(ws, rates, t, n, level, last, z, log_weights, rng):
@@ -276,10 +276,10 @@ def _weigh_new(ws, rates, t, n, level, last, z, log_weights, rng):
     One of the places with chains gets the weight of them all. Returns the chains of new nodes by
     place: log weights of "all others" and of the components of t.
     """
-    own, some = _open_above(ws, z), np.flatnonzero(t)
+    own, some = open_above(ws, z), np.flatnonzero(t)
     chains, log_total, chosen = {}, -np.inf, None
-    for a in _open(ws, 0, last):
-        value = _log_hang(ws, rates, a, n, level)
+    for a in open_nodes(ws, 0, last):
+        value = log_hang(ws, rates, a, n, level)
         if ws.level[a] == last:
             log_weights[a] = value + _log_new(rates, ws.log_beta[a, some], t[some])
             continue
@@ -301,7 +301,7 @@ def _log_new(rates, log_b, t):
     """log p(t customers of a new node | its parent's weights b), the node integrated out."""
     g = rates.gamma
     terms = [
-        _log_rising(g * math.exp(x), math.log(g) + x, 0, c) for x, c in zip(log_b, t, strict=True)
+        log_rising(g * math.exp(x), math.log(g) + x, 0, c) for x, c in zip(log_b, t, strict=True)
     ]
     return gammaln(g) - gammaln(g + t.sum()) + sum(terms)
 

@@ -1,4 +1,4 @@
-"""What `reference` and `reference_moves` are made of: nodes, and draws from named distributions.
+"""What the slow twins are made of: nodes, components, and draws from named distributions.
 
 The same numbers in the same order as in `kernels`, in plain NumPy.
 """
@@ -7,7 +7,18 @@ import math
 
 import numpy as np
 
-from bhmc.model.hdp.workspace import FREE_SLOTS, NODES_BORN, NODES_DIED, NONE
+from bhmc.model.hdp.workspace import (
+    COMPONENTS_BORN,
+    COMPONENTS_DIED,
+    DEPTH,
+    FREE_COLUMNS,
+    FREE_SLOTS,
+    NODES_BORN,
+    NODES_DIED,
+    NONE,
+    WIDTH,
+    whole_blocks,
+)
 
 # A plain number below the first counts as 0 (its logarithm stays), above the second as infinite:
 # what was lost to the first is then less than 2^-520.
@@ -159,3 +170,52 @@ def log_dirichlet_draw(shapes, log_limit, rng):
     if log_limit.max() > -np.inf:
         log_g[draw_index(log_limit, rng)] = 0.0
     return log_g
+
+
+# ---- Components --------------------------------------------------------------------------------
+
+
+def break_component(ws, rates, chosen_at, rng):
+    """u_root ~ Beta(1, gamma0) and u_z ~ Beta(gamma beta_pa,new, gamma beta*_pa), with 1 more on
+    the path to the node `chosen_at` whose datum has just chosen the new component (-1: none has);
+    then beta_z,new = u_z beta*_z and beta*_z <- (1 - u_z) beta*_z. Returns its column.
+    """
+    k = int(np.flatnonzero(~ws.alive)[0])
+    ws.alive[k] = True
+    ws.room[FREE_COLUMNS] -= 1
+    ws.room[WIDTH] = max(ws.room[WIDTH], whole_blocks(k + 1))
+    ws.events[COMPONENTS_BORN] += 1
+    ahead = path_to(ws, chosen_at)
+    for z in nodes_of(ws):
+        up, pair = ws.parent[z], [k, 0]
+        shapes = np.array([1.0, rates.gamma0])
+        if z > 0:
+            shapes = rates.gamma * ws.beta[up, pair] + [z in ahead, 0]
+        log_u = log_dirichlet_draw(shapes, ws.log_beta[up, pair], rng)
+        ws.log_beta[z, pair] = ws.log_beta[z, 0] + log_u
+        ws.beta[z, pair] = np.exp(ws.log_beta[z, pair])
+    return k
+
+
+def grow_branch(ws, rates, z, k, rng):
+    """beta_y ~ Dir(gamma beta_pa + e_k), top-down, for new nodes y from below z to a leaf.
+
+    Their only datum chose k; k = -1: no datum yet. Returns the leaf.
+    """
+    while ws.level[z] < ws.room[DEPTH]:
+        up, z = z, open_node(ws, z)
+        shapes = rates.gamma * ws.beta[up, : ws.room[WIDTH]]
+        if k != NONE:
+            shapes[k] += 1
+        draw_node_weights(ws, z, shapes, rng)
+    return z
+
+
+def release_component(ws, k):
+    """beta*_z <- beta*_z + beta_zk at every node: component k is unborn again."""
+    ws.log_beta[:, 0] = np.logaddexp(ws.log_beta[:, 0], ws.log_beta[:, k])
+    ws.beta[:, 0] += ws.beta[:, k]
+    ws.log_beta[:, k], ws.beta[:, k] = -np.inf, 0.0
+    ws.alive[k] = False
+    ws.room[FREE_COLUMNS] += 1
+    ws.events[COMPONENTS_DIED] += 1

@@ -23,6 +23,10 @@ _ROUNDS_OF_START = 5
 
 _NOT_BOUND = Hyper(1.0, 1.0, 1.0)
 
+# "auto" fixes alpha: a row opens a new branch at a node of m rows with odds of 0.1 to m. Learned,
+# alpha follows the branches of its own tree, and on real tables nearly every row gets a leaf.
+_FEW_BRANCHES = 0.1
+
 
 @dataclass(frozen=True)
 class Hdp:
@@ -44,11 +48,17 @@ class Hdp:
 
     name: ClassVar[str] = "hdp"
     samplers: ClassVar[tuple[str, ...]] = ("gibbs", "mh", "paper")
+    located: ClassVar[bool] = False
     params: ClassVar[type] = HdpParams
 
     def usual_priors(self, how: str) -> Mapping[str, Prior]:
         """What "learn" stands for: `Gamma(2, 10)` for alpha and gamma, `Gamma(1, 1)` for gamma0."""
         return LEARN_BY[how]
+
+    def usual_numbers(self, how: str) -> Mapping[str, Prior | float]:
+        """What "auto" stands for: alpha is 0.1, the others are learned; with "paper" all are."""
+        learn = self.usual_priors(how)
+        return learn if how == "paper" else {**learn, "alpha": _FEW_BRANCHES}
 
     def bind(self, hyper: Hyper, how: str = "exact") -> "Hdp":
         """The transition with these concentrations."""
@@ -173,6 +183,10 @@ class Hdp:
         from bhmc.model.hdp.predictive import component_weights
 
         return component_weights(of)
+
+    def places(self, of: Any) -> None:
+        """None: all components are draws from H."""
+        return
 
     def _kind(self, name: str, engine: Any, n_levels: int) -> tuple[Any, dict[str, Any]]:
         """The class of the sampler, and what it is made with. Numba is loaded here."""

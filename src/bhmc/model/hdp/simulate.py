@@ -90,7 +90,7 @@ class _Franchise:
         for _ in range(n_levels):
             children = [(*node, j) for j in range(self._branches[node])]
             weights = np.array([self._guests[child] for child in children] + [self._hyper.alpha])
-            choice = self._rng.choice(len(weights), p=weights / weights.sum())
+            choice = _choose(weights, self._rng)
             node = children[choice] if choice < len(children) else self._open(node)
             self._guests[node] += 1
         return node
@@ -106,8 +106,13 @@ class _Franchise:
 
     def order_dish(self, leaf: _Node) -> int:
         """c_n ~ Categorical(beta_leaf)."""
-        beta = np.exp(self.log_beta[leaf])
-        return int(self._rng.choice(len(beta), p=beta / beta.sum()))
+        return _choose(np.exp(self.log_beta[leaf]), self._rng)
+
+
+def _choose(weights: NDArray, rng: np.random.Generator) -> int:
+    """i with probability w_i / sum(w); what `rng.choice` draws, without its checks."""
+    cumulated = np.cumsum(weights / weights.sum())
+    return int(np.searchsorted(cumulated / cumulated[-1], rng.random(), side="right"))
 
 
 def log_sticks(concentration: float, rng: np.random.Generator) -> NDArray[np.float64]:

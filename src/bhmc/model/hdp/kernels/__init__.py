@@ -24,6 +24,7 @@ from bhmc.model.hdp.kernels.nodes import release_empty
 from bhmc.model.hdp.kernels.proposal import mh_pass
 from bhmc.model.hdp.kernels.regraft import regraft
 from bhmc.model.hdp.kernels.relocate import relocate
+from bhmc.model.hdp.kernels.splits import join_cell, split_off, weigh_block
 from bhmc.model.hdp.kernels.weights import (
     draw_inner_weights,
     draw_tables,
@@ -38,6 +39,7 @@ __all__ = [
     "draw_weights",
     "draw_weights_given_tables",
     "gibbs_pass",
+    "join_cell",
     "mh_pass",
     "random_source",
     "recount",
@@ -46,4 +48,6 @@ __all__ = [
     "release_empty",
     "relocate",
     "seat",
+    "split_off",
+    "weigh_block",
 ]

@@ -16,16 +16,29 @@ from tests.exact.geweke import Setting
 STAGES = ("redraw_data", "redraw_weights", "redraw_theta", "sweep")
 
 
-def paired_z(setting: Setting, sampler: str, stage: str, n_draws: int, rng, **engine) -> np.ndarray:
-    """z per statistic of its change under one application of `stage`."""
-    key, changes = setting.forward_key(), []
-    exact = forward(key).first(n_draws, setting) if key else _draws(setting, n_draws, rng)
-    for state, X, before in exact:
+def paired_z(
+    setting: Setting, sampler: str, stage: str, n_draws: int, rng, times: int = 1, **engine
+) -> np.ndarray:
+    """z per statistic of its change under `times` applications of `stage`."""
+    changes = []
+    for state, X, before in exact_draws(setting, n_draws, rng):
         chain = setting.chain(state, X, sampler, rng, **engine)
-        getattr(chain, stage)()
+        for _ in range(times):
+            getattr(chain, stage)()
         changes.append(setting.statistics(chain.state(), X) - before)
     changes = np.array(changes)
     return z_of(changes.mean(axis=0), changes.std(axis=0, ddof=1) / np.sqrt(n_draws))
+
+
+def prior_statistics(setting: Setting, n_draws: int, rng) -> np.ndarray:
+    """(n_draws, statistics) of exact draws, for Geweke's test: its chain has draws of its own."""
+    return np.array([own for _, _, own in exact_draws(setting, n_draws, rng)])
+
+
+def exact_draws(setting: Setting, n_draws: int, rng):
+    """(state, X, statistics) of exact draws: those of all settings with the same key."""
+    key = setting.forward_key()
+    return forward(key).first(n_draws, setting) if key else _draws(setting, n_draws, rng)
 
 
 def _draws(setting: Setting, n_draws: int, rng):
@@ -51,7 +64,7 @@ class Forward:
         return self._known[:n_draws]
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def forward(key: tuple) -> Forward:
     """The draws of all settings with that key; few are kept, for tests of one come together."""
     return Forward()

@@ -1,8 +1,8 @@
 """p(X | c) of the families whose components share learned numbers: quadrature over those.
 
 As `tests.exact.marginals`: written from the definitions, to judge the families. In the coordinates
-y = (x - location) / scale, of three rows and two columns with one entry missing. The factor 1 /
-scale of each entry is the same for all c, and left out.
+y = (x - location) / scale, of three rows and two columns with one entry missing (of a full
+covariance none). The factor 1 / scale of each entry is the same for all c, and left out.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.special import gammaln, roots_hermitenorm, roots_laguerre, roots_legendre
 
 from bhmc.likelihoods import AdaptiveGaussian, SharedGaussian
-from tests.exact.marginals import NUMBERS, Case, groups
+from tests.exact.marginals import COMPLETE, NUMBERS, Case, groups
 
 LOCATION = np.array([0.2, -0.1])
 SCALES = {"diagonal": np.array([1.2, 0.7]), "spherical": np.array([0.9, 0.9])}
@@ -59,6 +59,37 @@ def shared_gaussian(covariance: str, size: int = 60, least: float = 0.0) -> Case
 
     likelihood = SharedGaussian(covariance, LOCATION, SCALES[covariance], *noise, *spread, least)
     return Case(likelihood, NUMBERS, log_p_data)
+
+
+def tied_gaussian(log2_points: int = 15, least: float = 0.1) -> Case:
+    """All numbers are normal given sigma2 and sigma0: I x sigma2 + same x sigma0 + 1 x I.
+
+    (x of Kronecker, same = [c_i = c_j]; the last I is the covariance of mu0.) psi, sigma2 and
+    sigma0 by Sobol points. Given psi, sigma2^-1 = L A A' L' by Bartlett, L = diag(nu psi)^(-1/2).
+    """
+    noise, spread = (1.3, 0.5), (1.5, 0.8)
+    nu = 1 + 2 * noise[0]
+    u = stats.qmc.Sobol(7, seed=0).random_base2(log2_points)
+    psi = least + stats.expon.ppf(u[:, :2], scale=noise[1])
+    sigma0 = stats.invgamma.ppf(u[:, 2:4], spread[0], scale=spread[1])
+    root = np.zeros((len(u), 2, 2))
+    root[:, 0, 0], root[:, 1, 1] = np.sqrt(stats.chi2.ppf(u[:, 4:6], [nu, nu - 1])).T
+    root[:, 1, 0] = stats.norm.ppf(u[:, 6])
+    root /= np.sqrt(nu * psi)[:, :, None]
+    sigma2 = np.linalg.inv(root @ np.swapaxes(root, 1, 2))
+    y = ((COMPLETE - LOCATION) / SCALES["diagonal"]).ravel()
+
+    def log_p_data(c):
+        same = np.equal.outer(np.array(c), np.array(c))
+        spreads = same[:, None, :, None] * (sigma0[:, :, None] * np.eye(2))[:, None, :, None, :]
+        cov = np.eye(3)[:, None, :, None] * sigma2[:, None, :, None, :] + spreads
+        cov = cov.reshape(-1, 6, 6) + np.kron(np.ones((3, 3)), np.eye(2))
+        whole = np.linalg.solve(cov, np.broadcast_to(y[:, None], (len(u), 6, 1)))[..., 0]
+        log_p = -0.5 * (whole @ y + np.linalg.slogdet(2 * np.pi * cov)[1])
+        return float(_log_mean(log_p, np.full(len(u), 1 / len(u))))
+
+    likelihood = SharedGaussian("full", LOCATION, SCALES["diagonal"], *noise, *spread, least)
+    return Case(likelihood, COMPLETE, log_p_data)
 
 
 def log_t(columns: list[np.ndarray], typical, strength, shape) -> np.ndarray:

@@ -90,6 +90,42 @@ def relocation(engine, chain, row: int, rows: np.ndarray, share: float, rng=None
     return difference(ws.node_scratch[1], wanted)
 
 
+def splitting(engine, chain, row: int) -> float:
+    """Half of row's cell, or all of it if that is its component: all places as a new component, and
+    all cells.
+
+    A new component has one table: of p(rows | its weight), the part that is linear in that weight,
+    times the weight b of the remainder.
+    """
+    ws, rates, depth = chain.ws, chain.rates, int(chain.ws.room[DEPTH])
+    chain.rows.count_cells(ws.customers)
+    z, k = int(chain.rows.leaf[row]), int(chain.rows.component[row])
+    n, small, gain = int(ws.customers[z, k]), 1e-12, np.zeros(len(ws.held))
+    gone = k if n == ws.held[k] else NONE
+    n = n if gone == k else (n + 1) // 2
+    log_left = np.logaddexp(ws.log_beta[:, 0], ws.log_beta[:, k] if gone == k else -np.inf)
+    engine.take_out(ws, z, k, n)
+    engine.weigh_paths(ws, rates, float(n), depth)
+    engine.weigh_places(ws, rates, float(n), gone)
+    found, wanted = [], []
+    for a in _open(ws, depth):
+        is_leaf = ws.level[a] == depth
+        log_b = log_left[ws.parent[a] if is_leaf else a] - np.log(small)
+        rows = np.array([n, ws.n_under[a] if is_leaf else 0])
+        shapes = rates.gamma * np.array([small, 1 - small])
+        value = log_multinomial(rows, shapes) - log_multinomial(rows * [0, 1], shapes)
+        wanted.append(tree_with(ws, rates.alpha, a, n, depth) + value + log_b)
+        found.append(ws.node_scratch[1, a])
+    block = np.zeros(ws.room[WIDTH], dtype=np.int64)
+    for leaf, j in np.argwhere(ws.customers):
+        block[:], block[j] = 0, n
+        wanted.append(
+            tree_with(ws, rates.alpha, leaf, n, depth) + _log_join(ws, rates, leaf, block)
+        )
+        found.append(engine.log_cell(ws, rates, leaf, j, n, gain))
+    return difference(np.array(found), np.array(wanted))
+
+
 def grafting(engine, chain, y: int, level: int, rng) -> float:
     """The subtree of y: all parents and all new ones."""
     ws, rates = chain.ws, chain.rates

@@ -59,5 +59,7 @@ SETTINGS = {
     "branches": Moving(n=8, n_levels=2, numbers=(0.5, 1.0, 2.0)),
     "subtrees": Moving(n=8, n_levels=3, numbers=(1.0, 1.0, 0.4)),
     "spread": Moving(n=6, n_levels=2, numbers=(0.6, 2.0, 6.0), sigma2=1.0),
+    "one level": Moving(n=8, n_levels=1, numbers=(0.5, 2.0, 2.0), sigma2=1.0),
+    "full leaves": Moving(n=8, n_levels=2, numbers=(0.3, 1.5, 6.0), sigma2=2.0),
     "tables": Moving(n=5, n_levels=2, numbers=(0.6, 1.0, 1.5), sigma2=0.1),
 }

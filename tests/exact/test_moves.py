@@ -5,13 +5,14 @@ drawn beside the choice (inner nodes of a branch, tables); and exact draws of ev
 stay exact (`invariance`, and in `make exact` Geweke's test).
 """
 
+import math
 from functools import cache
 
 import numpy as np
 import pytest
 from scipy.special import roots_jacobi
 
-from bhmc.model.hdp import dishes, kernels, moves
+from bhmc.model.hdp import dishes, kernels, moves, splits
 from bhmc.model.hdp.move_space import move_space
 from bhmc.model.hdp.sampler import HdpSampler
 from tests.exact import alarm, move_weights
@@ -34,13 +35,15 @@ CASES = [
     (("relocate",), "aimed", 2),
     (("regraft",), "deep", 256),
     (("dishes",), "aimed", 256),
+    (("split",), "one level", 256),
     (ALL, "finite", 2),
     (ALL, "full gaussian", 256),
     (ALL, "learned", 256),
 ]
 LONG = [
     *CASES,
-    *(((name,), where, 256) for name in ALL for where in ("aimed", "deep", "finite")),
+    *(((name,), where, 256) for name in ALL for where in ("deep", "finite")),
+    (("regraft",), "aimed", 256),
     (("relocate",), "deep", 2),
     (ALL, "aimed", 256),
     (ALL, "deep", 2),
@@ -74,6 +77,8 @@ def largest_difference(move, engine, n_components, n_levels) -> float:
                 nodes = np.flatnonzero(one.ws.level == level)
                 y = int(nodes[seed % len(nodes)])
                 found.append(move_weights.grafting(engine, one, y, level, rng))
+        elif move == "split":
+            found += [move_weights.splitting(engine, chain(), row) for row in range(len(X))]
         else:
             found += [
                 move_weights.dishes(engine, chain(), level, seed, rng)
@@ -212,6 +217,49 @@ def _mutant_z(mutant, n_draws) -> float:
     return float(np.abs(z).max())
 
 
+# ---- Wrong proposals of "split" ----------------------------------------------------------------
+
+
+def _any_tables(self, row):
+    _, component, n = self._cell_of(row)
+    return n == self._chain.ws.held[component] and len(self._components) > 1
+
+
+def _without_q(self, one, n_block, log_q):
+    return _ACCEPTS(self, one, n_block, 0.0)
+
+
+def _without_pairs(self, one, n_block, log_q):
+    n = len(one.rows)
+    return _ACCEPTS(self, one, n_block, log_q + math.log(n - 1) - math.log(n - n_block))
+
+
+def _with_the_block(self, blocks, left):
+    return _GAINS(self, blocks, np.zeros_like(left))
+
+
+_ACCEPTS, _GAINS = splits._Proposals._accepts, splits._Proposals._gains
+# Which method, what is wrong with it, where that shows, and in how many draws.
+WRONG_SPLITS = {
+    "rows at any number of tables join a cell": ("_may_join", _any_tables, "full leaves", 700),
+    "sides that were drawn with no probability": ("_accepts", _without_q, "one level", 200),
+    "pairs of rows not counted": ("_accepts", _without_pairs, "one level", 1_000),
+    "a block that is still in its component": ("_gains", _with_the_block, "one level", 2_000),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_SPLITS)
+def test_wrong_splits_are_rejected(name, monkeypatch):
+    monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
+    method, wrong, where, n_draws = WRONG_SPLITS[name]
+    monkeypatch.setattr(splits._Proposals, method, wrong)
+    monkeypatch.setattr(moves, "PAIRS_PER_SPLIT", 8)
+    how = {"moves": ("split",)}
+    z = paired_z(SETTINGS[where], "gibbs", "redraw_weights", n_draws, rng_for(139), **how)
+    print(f"{name}: |z| {np.abs(z).max():.1f}")
+    assert np.abs(z).max() > Z_LIMIT
+
+
 class _WithoutWeights:
     """The compiled kernels, but inner weights stay as they were."""
 
@@ -247,7 +295,7 @@ def _from_prior(where):
 
 
 @pytest.mark.exact_long
-@pytest.mark.parametrize(("names", "where", "threshold"), LONG)
+@pytest.mark.parametrize(("names", "where", "threshold"), dict.fromkeys(LONG))
 def test_geweke_long(names, where, threshold, monkeypatch):
     monkeypatch.setattr(moves, "THRESHOLD", threshold)
     setting, rng = SETTINGS[where], rng_for(137)

@@ -13,6 +13,7 @@ import pytest
 
 from tests.exact.test_adaptive import WRONG, WRONG_SPHERICAL
 from tests.exact.test_learned import WRONG_KERNELS
+from tests.mutants.diffused_mutants import DIFFUSED_MUTANTS
 from tests.mutants.move_mutants import MOVE_MUTANTS
 from tests.mutants.mutants import MUTANTS
 
@@ -20,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 FILE = Path(__file__).with_name("rungs.toml")
 LIMITS = {"Z_LIMIT", "P_LIMIT", "T_LIMIT"}
 WHOLE_FOLDERS = ("tests/exact", "tests/mutants")
-KNOWN_MUTANTS = {mutant.name for mutant in (*MUTANTS, *MOVE_MUTANTS)}
+KNOWN_MUTANTS = {mutant.name for mutant in (*MUTANTS, *MOVE_MUTANTS, *DIFFUSED_MUTANTS)}
 KNOWN_MUTANTS |= {*WRONG_KERNELS, *WRONG, *WRONG_SPHERICAL}
 
 

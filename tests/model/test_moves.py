@@ -1,15 +1,21 @@
 """Block moves: the compiled ones equal their slow twins, and leave everything in order."""
 
 import sys
+import warnings
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
+import bhmc
 from bhmc.model.hdp import dishes, kernels, moves, reference
 from bhmc.model.hdp import workspace as _workspace
 from bhmc.model.hdp.sampler import HdpSampler
+from bhmc.model.hdp.setting import Hdp
+from bhmc.model.registry import with_moves
 from tests.exact.geweke import Setting
 from tests.model.test_twin import _check_bookkeeping, _check_same_state
+from tests.mutants.mutants import build
 
 ALL = moves.NAMES
 
@@ -86,6 +92,38 @@ def test_room_runs_out_and_is_made(name, where, monkeypatch):
     assert where in during
 
 
+def tables_and_totals(engine):
+    """Tables of every inner node's children after most components have died, and their totals."""
+    many = Setting(n=24, n_levels=3, numbers=(0.7, 40.0, 9.0))
+    setting = Setting(n=24, n_levels=3, numbers=(0.7, 0.05, 0.5), sigma2=50.0)
+    state, X = many.prior_draw(np.random.default_rng(0))
+    state, rng = state.with_params(hyper=setting.hyper), np.random.default_rng(1)
+    chain = setting.chain(state, X, "gibbs", rng, engine=engine, moves=("regraft",))
+    chain.sweep()
+    before = int(chain.ws.room[_workspace.WIDTH])
+    chain.sweep()  # it numbers columns anew: fewer are in use, and the others hold old tables
+    width, space, ws = int(chain.ws.room[_workspace.WIDTH]), chain._moves._space, chain.ws
+    assert width < before
+    inner = np.flatnonzero((ws.level > 0) & (ws.level < 3))
+    added = [space.tables[ws.parent == z, :width].sum() for z in inner]
+    return added, space.totals[inner].tolist()
+
+
+def test_tables_of_components_that_are_gone_do_not_count():
+    added, totals = tables_and_totals(kernels)
+    assert added == totals
+    wrong = build(
+        (
+            (
+                "    for k in range(1, ws.room[WIDTH]):\n        customers[a, k] +=",
+                "    for k in range(1, tables.shape[1]):\n        customers[a, k] +=",
+            ),
+        )
+    )
+    added, totals = tables_and_totals(wrong)
+    assert added != totals
+
+
 def test_tables_run_out_and_are_made(monkeypatch):
     setting = Setting(n=12, n_levels=3)
     monkeypatch.setattr(dishes, "_FEW_TABLES", 2)
@@ -118,3 +156,36 @@ def test_which_moves_run():
 def test_wrong_names_are_refused(wrong):
     with pytest.raises(ValueError, match="moves must be 'auto' or a tuple of names"):
         moves.check_moves(wrong)
+
+
+def test_the_published_sampler_refuses_moves():
+    with pytest.raises(ValueError, match="has no block moves"):
+        Hdp(moves=("regraft",)).check(None, 2, "paper")
+    Hdp(moves="auto").check(None, 2, "paper")
+
+
+def test_a_transition_without_moves_refuses_them():
+    class Without:
+        name = "plain"
+
+    plain = Without()
+    assert with_moves(plain, "auto") is with_moves(plain, []) is plain
+    with pytest.raises(ValueError, match="transition='plain' has no block moves"):
+        with_moves(plain, ("regraft",))
+
+
+def test_the_estimator_hands_them_on(tmp_path):
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    how = {"n_levels": 2, "n_chains": 1, "n_warmup": 2, "n_draws": 4, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fits = {
+            moves: bhmc.BHMC(moves=moves, **how).fit(X) for moves in ("auto", (), ALL, ("regraft",))
+        }
+    joint = {moves: tuple(fit.draws_.log_joint.ravel()) for moves, fit in fits.items()}
+    assert joint["auto"] == joint[ALL]
+    assert len({joint["auto"], joint[()], joint["regraft",]}) == 3
+    fits["regraft",].save(tmp_path / "model.bhmc")
+    assert bhmc.BHMC.load(tmp_path / "model.bhmc").moves == ("regraft",)
+    with pytest.raises(ValueError, match="moves must be 'auto'"):
+        bhmc.BHMC(moves="regraft", **how).fit(X)

@@ -71,6 +71,24 @@ MOVE_MUTANTS = (
     ),
     MoveMutant("the chain that died with a block not kept", "relocate", "weights", _OWN_CHAIN),
     MoveMutant(
+        "a new component at no table",
+        "split",
+        "weights",
+        (
+            (
+                "math.lgamma(n) + math.log(rates.gamma), ws.room[DEPTH], -math.inf",
+                "math.lgamma(n), ws.room[DEPTH], -math.inf",
+            ),
+        ),
+    ),
+    MoveMutant("a split branch without its nCRP factor", "split", "weights", _CHAIN_FACTOR),
+    MoveMutant(
+        "a component that is gone lost to the remainder",
+        "split",
+        "weights",
+        (("        if gone != NONE:\n            left", "        if False:\n            left"),),
+    ),
+    MoveMutant(
         "customers of a parent forgotten",
         "regraft",
         "weights",

@@ -37,6 +37,7 @@ SOURCES = (
             "relocate",
             "regraft",
             "dishes",
+            "splits",
         )
     ),
 )

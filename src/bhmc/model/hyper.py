@@ -1,6 +1,5 @@
 """Concentrations: what a user says of them, as a `Hyper` with every number checked."""
 
-from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
@@ -10,10 +9,6 @@ from bhmc._validation.parameters import check_choice, check_positive, check_whol
 from bhmc.model.registry import transition_named
 from bhmc.model.state import Hyper
 from bhmc.priors import LEARN_BY, Prior
-
-# "auto" fixes alpha: a row opens a new branch at a node of m rows with odds of 0.1 to m. Learned,
-# alpha follows the branches of its own tree, and on real tables nearly every row gets a leaf.
-FEW_BRANCHES = 0.1
 
 
 def check_hyper(hyper: Hyper) -> Hyper:
@@ -30,8 +25,7 @@ def concentrations(
 ) -> Hyper:
     """The `Hyper` that a user's words ask for: numbers, priors, "learn" or "auto".
 
-    "learn" is the usual prior. "auto" is `FEW_BRANCHES` for alpha and "learn" for the others; with
-    hyper="paper" it is "learn" for all.
+    The transition says what "learn" and "auto" stand for.
 
     Parameters
     ----------
@@ -40,25 +34,20 @@ def concentrations(
     hyper : {"exact", "paper"}
         How concentrations are learned.
     transition : str or Transition
-        Says what "learn" stands for.
+        Says what words stand for.
     **given
         A value for each of `CONCENTRATIONS`.
     """
     check_choice(hyper, "hyper", tuple(LEARN_BY))
-    learn = transition_named(transition).usual_priors(hyper)
+    named = transition_named(transition)
     if fixed_components is not None:
         check_whole(fixed_components, "fixed_components", 1)
-    words = {"learn": learn, "auto": learn if hyper == "paper" else automatic(learn)}
+    words = {"learn": named.usual_priors(hyper), "auto": named.usual_numbers(hyper)}
     wanted = {
         name: words[value][name] if isinstance(value, str) and value in words else value
         for name, value in given.items()
     }
     return check_hyper(Hyper(**wanted, n_components=fixed_components))
-
-
-def automatic(learn: Mapping[str, Any]) -> dict[str, Any]:
-    """What "auto" stands for, by name, where "learn" stands for `learn`."""
-    return {**learn, "alpha": FEW_BRANCHES}
 
 
 def sample_hyper(hyper: Hyper, rng: np.random.Generator) -> Hyper:

@@ -89,7 +89,8 @@ class Sampler(Protocol):
 class Predictive(NamedTuple):
     """Where the next row goes at one level of m nodes before it is seen, by what it looks like.
 
-    Atoms are the K components that exist and, last, those not yet seen.
+    Atoms are the K components that exist and, last, those not yet seen: one, or as many as there
+    are places where a component may begin.
     """
 
     share: Floats
@@ -100,6 +101,17 @@ class Predictive(NamedTuple):
     """(A,) log p(it has left for a new branch at a level above, atom)."""
 
 
+class Places(NamedTuple):
+    """Where components begin, in a model whose components have a place on the tree."""
+
+    location: Floats
+    """(M, p) means of a new component's theta, in the units of theta."""
+    variance: Floats
+    """(M, blocks) variances of it around them, in units of the noise where there is one."""
+    of_component: NDArray[np.int64]
+    """(K,) which of them each component that exists began at."""
+
+
 class Transition(Protocol):
     """How a child's components relate to its parent's: what a user names, a frozen dataclass."""
 
@@ -107,6 +119,8 @@ class Transition(Protocol):
     """As in the registry."""
     samplers: ClassVar[tuple[str, ...]]
     """Names of its samplers, the usual one first."""
+    located: ClassVar[bool]
+    """Whether components have a place on the tree, so that families must be `Located`."""
     params: ClassVar[type]
     """The class of what it adds to a state: a NamedTuple, which files hold under its name."""
 
@@ -117,6 +131,16 @@ class Transition(Protocol):
 
     def usual_priors(self, how: str) -> Mapping[str, Prior | float]:
         """What "learn" stands for, by the name of the concentration: a prior, or a number.
+
+        Parameters
+        ----------
+        how : {"exact", "paper"}
+            How concentrations are learned.
+        """
+        ...
+
+    def usual_numbers(self, how: str) -> Mapping[str, Prior | float]:
+        """What "auto" stands for, by the name of the concentration: a prior, or a number.
 
         Parameters
         ----------
@@ -147,7 +171,7 @@ class Transition(Protocol):
         Parameters
         ----------
         likelihood : Likelihood
-            The family, or its class where its scales come from data.
+            The family, in units of 1 where its scales come from data.
         n_levels : int
             Steps from the root to a leaf.
         sampler : str
@@ -308,6 +332,16 @@ class Transition(Protocol):
 
     def component_weights(self, of: Any) -> Floats:
         """(A,) the probability of each atom for the next row, those not yet seen last.
+
+        Parameters
+        ----------
+        of : State or Tree
+            The draw.
+        """
+        ...
+
+    def places(self, of: Any) -> Places | None:
+        """Where components may begin; None where all are draws from H.
 
         Parameters
         ----------

@@ -10,6 +10,8 @@ from typing import Any
 # The module and the class that a name stands for.
 TRANSITIONS: dict[str, str] = {
     "hdp": "bhmc.model.hdp.setting:Hdp",
+    "diffused": "bhmc.model.diffused.setting:Diffused",
+    "gaussian": "bhmc.model.diffused.setting:GaussianNodes",
 }
 
 

@@ -83,6 +83,16 @@ class Params(Protocol):
         """
         ...
 
+    def of_tree(self, nodes: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+        """Fields that a `Tree` of the draw needs for prediction, beside its weights.
+
+        Parameters
+        ----------
+        nodes : (n_nodes,) array
+            The tree's nodes, in its order, as ids of the state.
+        """
+        ...
+
     def invariants(self, state: "State") -> Iterator[tuple[bool, str]]:
         """(holds, sentence) for all that must hold of these parameters in a state.
 

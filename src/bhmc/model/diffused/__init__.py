@@ -1,0 +1,1 @@
+"""Transitions whose locations diffuse from parent to child: trees that follow geometry."""

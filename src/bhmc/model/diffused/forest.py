@@ -1,0 +1,219 @@
+"""`Forest`: the arrays that the kernels of the diffused transition work on.
+
+Nodes have slots and atoms (components) have slots of their own. A free node has level -1, a free
+atom has leaf -1. Slot 0 is the root, which never goes. Coordinates are those of the family, in
+which the noise has variance 1 and locations diffuse alike in all directions.
+
+Many coordinates may have seen the same rows: then one number is the precision of all of them.
+`column[d]` says which precision coordinate d has, `repeats[p]` how many coordinates share it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bhmc.model.state import Partition
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Forest(NamedTuple):
+    """Tree, atoms, their evidence, and room for messages."""
+
+    parent: Ints
+    """(S,) slot of each node's parent, -1 for the root."""
+    level: Ints
+    """(S,) level of each node, -1 where the slot is free."""
+    rows: Ints
+    """(S,) rows under each node."""
+    location: Floats
+    """(S, D) m_z."""
+    leaf: Ints
+    """(C,) slot of each atom's leaf, -1 where the atom does not exist."""
+    count: Ints  # pyright: ignore[reportIncompatibleMethodOverride]
+    """(C,) rows of each atom."""
+    theta: Floats
+    """(C, D) theta_k in the family's coordinates."""
+    precision: Floats
+    """(C, P) precision of the rows' evidence on theta_k."""
+    linear: Floats
+    """(C, D) precision times mean of that evidence."""
+    origin: Floats
+    """(D,) the mean of the root's location."""
+    variance: Floats
+    """(L + 2, P): of the root, of the steps to levels 1..L, and of the step to atoms."""
+    column: Ints
+    """(D,) which precision a coordinate has."""
+    repeats: Floats
+    """(P,) how many coordinates have it."""
+    up_precision: Floats
+    """(S, P) sum of the messages from below on m_z: precisions."""
+    up_linear: Floats
+    """(S, D) the same, precisions times means."""
+    mean: Floats
+    """(S, D) mean of m_z given all atoms."""
+    spread: Floats
+    """(S, P) variance of m_z given all atoms."""
+    weight: Floats
+    """(S + C,) log weights of the options of a draw."""
+    scratch: Floats
+    """(16, D) room for one message each."""
+    lists: Ints
+    """(4, S + C) room for lists of items."""
+    used: Ints
+    """(2,) the slots of nodes and of atoms before which all others are free."""
+
+    @property
+    def depth(self) -> int:
+        """L: the level of the leaves."""
+        return len(self.variance) - 2
+
+
+def new_forest(n_nodes: int, n_atoms: int, depth: int, column: Ints, repeats: Floats) -> Forest:
+    """Arrays of so many slots, all free but the root.
+
+    Parameters
+    ----------
+    n_nodes, n_atoms : int
+        S and C, the slots of nodes and of atoms.
+    depth : int
+        L, the level of the leaves.
+    column : (D,) array
+        Which precision a coordinate has.
+    repeats : (P,) array
+        How many coordinates have it.
+    """
+    d, p, s, c = len(column), len(repeats), n_nodes, n_atoms
+    forest = Forest(
+        parent=np.full(s, -1, dtype=np.int64),
+        level=np.full(s, -1, dtype=np.int64),
+        rows=np.zeros(s, dtype=np.int64),
+        location=np.zeros((s, d)),
+        leaf=np.full(c, -1, dtype=np.int64),
+        count=np.zeros(c, dtype=np.int64),
+        theta=np.zeros((c, d)),
+        precision=np.zeros((c, p)),
+        linear=np.zeros((c, d)),
+        origin=np.zeros(d),
+        variance=np.ones((depth + 2, p)),
+        column=column,
+        repeats=repeats,
+        up_precision=np.zeros((s, p)),
+        up_linear=np.zeros((s, d)),
+        mean=np.zeros((s, d)),
+        spread=np.ones((s, p)),
+        weight=np.zeros(s + c),
+        scratch=np.zeros((16, d)),
+        lists=np.zeros((4, s + c), dtype=np.int64),
+        used=np.array([1, 0], dtype=np.int64),
+    )
+    forest.level[0] = 0
+    return forest
+
+
+def resized(forest: Forest, n_nodes: int, n_atoms: int) -> tuple[Forest, Ints]:
+    """The forest in arrays of other sizes, without holes, and the new slot of each old atom.
+
+    Nodes are in order of level, so that parents come before children; the order of nodes of one
+    level and of atoms stays.
+
+    Parameters
+    ----------
+    forest : Forest
+        Left as it is.
+    n_nodes, n_atoms : int
+        Slots for nodes and atoms, enough for those that exist.
+    """
+    nodes = np.flatnonzero(forest.level >= 0)
+    nodes = nodes[np.argsort(forest.level[nodes], kind="stable")]
+    atoms = np.flatnonzero(forest.leaf >= 0)
+    new_node = np.full(len(forest.level) + 1, -1)
+    new_node[nodes] = np.arange(len(nodes))
+    new_atom = np.full(len(forest.leaf), -1)
+    new_atom[atoms] = np.arange(len(atoms))
+    made = new_forest(n_nodes, n_atoms, forest.depth, forest.column, forest.repeats)
+    m, k = len(nodes), len(atoms)
+    made.parent[:m], made.leaf[:k] = new_node[forest.parent[nodes]], new_node[forest.leaf[atoms]]
+    for name in ("level", "rows", "location"):
+        getattr(made, name)[:m] = getattr(forest, name)[nodes]
+    for name in ("count", "theta", "precision", "linear"):
+        getattr(made, name)[:k] = getattr(forest, name)[atoms]
+    made.origin[:], made.variance[:] = forest.origin, forest.variance
+    made.used[:] = m, k
+    return made, new_atom
+
+
+def planted(
+    partition: Partition, depth: int, column: Ints, repeats: Floats, spare: int = 0
+) -> Forest:
+    """The forest of a partition of the rows; locations, theta and evidence are 0.
+
+    Parameters
+    ----------
+    partition : Partition
+        Tree and components; parents come before children.
+    depth : int
+        L, the level of the leaves.
+    column, repeats : (D,) and (P,) array
+        As in `Forest`.
+    spare : int, default=0
+        Free slots for nodes and for atoms.
+    """
+    sizes = partition.sizes()
+    m, k = len(partition.parents), len(sizes.components)
+    forest = new_forest(m + spare, k + spare, depth, column, repeats)
+    forest.parent[:m], forest.level[:m] = partition.parents, sizes.levels
+    forest.rows[:m], forest.count[:k] = sizes.nodes, sizes.components
+    forest.leaf[partition.component] = partition.leaf
+    forest.used[:] = m, k
+    return forest
+
+
+# Arrays over slots of nodes and of atoms, with what a free slot holds.
+_OF_NODES = {
+    "parent": -1,
+    "level": -1,
+    "rows": 0,
+    "location": 0,
+    "up_precision": 0,
+    "up_linear": 0,
+    "mean": 0,
+    "spread": 1,
+}
+_OF_ATOMS = {"leaf": -1, "count": 0, "theta": 0, "precision": 0, "linear": 0}
+
+
+def grown(forest: Forest, n_nodes: int = 0, n_atoms: int = 0) -> Forest:
+    """The forest with so many more slots for nodes and atoms; slots keep their numbers.
+
+    Parameters
+    ----------
+    forest : Forest
+        Left as it is.
+    n_nodes, n_atoms : int
+        More slots.
+    """
+    longer = {}
+    for names, more in ((_OF_NODES, n_nodes), (_OF_ATOMS, n_atoms)):
+        for name, free in names.items():
+            array = getattr(forest, name)
+            pad = np.full((more, *array.shape[1:]), free, dtype=array.dtype)
+            longer[name] = np.concatenate([array, pad])
+    size = len(longer["level"]) + len(longer["leaf"])
+    longer["weight"], longer["lists"] = np.zeros(size), np.zeros((4, size), dtype=np.int64)
+    return forest._replace(**longer)
+
+
+def is_tidy(forest: Forest) -> bool:
+    """Whether nodes and atoms have no holes before `used`, and nodes are in order of level.
+
+    Parameters
+    ----------
+    forest : Forest
+        Any.
+    """
+    m, k = forest.used
+    level = forest.level[:m]
+    return bool((level >= 0).all() and (np.diff(level) >= 0).all() and (forest.leaf[:k] >= 0).all())

@@ -1,0 +1,22 @@
+"""Every conditional of the diffused transition that is compiled; `reference` is their slow twin.
+
+Kernels see a `Forest`, concentrations and a source of uniform numbers, never the family. A pass
+over rows stops where a row begins a new atom, so that the caller can draw its theta and the
+locations above it.
+"""
+
+from bhmc._compiled.random_source import random_source
+from bhmc.model.diffused.kernels.messages import collect, find_beliefs
+from bhmc.model.diffused.kernels.regroup import regroup
+from bhmc.model.diffused.kernels.row_pass import pass_rows
+from bhmc.model.diffused.kernels.tree_moves import move_atoms, move_subtrees
+
+__all__ = [
+    "collect",
+    "find_beliefs",
+    "move_atoms",
+    "move_subtrees",
+    "pass_rows",
+    "random_source",
+    "regroup",
+]

@@ -1,0 +1,152 @@
+"""Gaussian messages on the tree: what atoms say of the locations, theta and m integrated out.
+
+Evidence on a location m is exp(-p m^2 / 2 + h m) in every coordinate: a precision p and a linear
+term h. A step of variance v above it, m ~ N(m_pa, v), turns it into evidence on m_pa:
+
+    p' = p / (1 + p v),   h' = h / (1 + p v).
+
+`up_*[z]` is the sum of such messages from the atoms or children of z.
+"""
+
+import math
+
+from bhmc._compiled.decorators import compiled, helper, summing
+
+
+@helper
+def add_message(forest, precision, linear, i, v, z, sign):
+    """up[z] += sign times the message of evidence i across the step of variance row v."""
+    column = forest.column
+    for d in range(len(column)):
+        c = column[d]
+        forest.up_linear[z, d] += (
+            sign * linear[i, d] / (1.0 + precision[i, c] * forest.variance[v, c])
+        )
+    for c in range(len(forest.repeats)):
+        p = precision[i, c]
+        forest.up_precision[z, c] += sign * p / (1.0 + p * forest.variance[v, c])
+
+
+@helper
+def add_node(forest, z, sign):
+    """The message of node z to its parent."""
+    add_message(
+        forest,
+        forest.up_precision,
+        forest.up_linear,
+        z,
+        forest.level[z],
+        forest.parent[z],
+        sign,
+    )
+
+
+@helper
+def clear_node(forest, z):
+    """No message has come to z."""
+    for d in range(len(forest.column)):
+        forest.up_linear[z, d] = 0.0
+    for c in range(len(forest.repeats)):
+        forest.up_precision[z, c] = 0.0
+
+
+@compiled
+def collect(forest):
+    """up[z] = sum over the atoms or children of z of their messages, leaves first."""
+    depth = len(forest.variance) - 2
+    for z in range(forest.used[0]):
+        clear_node(forest, z)
+    for k in range(forest.used[1]):
+        if forest.leaf[k] >= 0:
+            add_message(forest, forest.precision, forest.linear, k, depth + 1, forest.leaf[k], 1.0)
+    for back in range(depth):
+        for z in range(forest.used[0]):
+            if forest.level[z] == depth - back:
+                add_node(forest, z, 1.0)
+
+
+@helper
+def detach_path(forest, z):
+    """Take back the messages of z and all above it to their parents, the highest first."""
+    for level in range(1, forest.level[z] + 1):
+        y = z
+        while forest.level[y] > level:
+            y = forest.parent[y]
+        add_node(forest, y, -1.0)
+
+
+@helper
+def attach_path(forest, z):
+    """Send the messages of z and all above it to their parents, the lowest first."""
+    while forest.parent[z] >= 0:
+        add_node(forest, z, 1.0)
+        z = forest.parent[z]
+
+
+@helper
+def find_root_belief(forest):
+    """m_root given all atoms: precision up + 1 / v_0, linear up + origin / v_0."""
+    for c in range(len(forest.repeats)):
+        forest.spread[0, c] = 1.0 / (forest.up_precision[0, c] + 1.0 / forest.variance[0, c])
+    for d in range(len(forest.column)):
+        c = forest.column[d]
+        pull = forest.up_linear[0, d] + forest.origin[d] / forest.variance[0, c]
+        forest.mean[0, d] = pull * forest.spread[0, c]
+
+
+@helper
+def find_belief(forest, z, cavity):
+    """m_z given all atoms, from its parent's belief without the message of z.
+
+    With (A, b) the parent's precision and linear term less the message of z, m_z has the prior
+    N(b / A, 1 / A + v) and the evidence up[z]. Row `cavity` of `scratch` holds A.
+    """
+    y, v = forest.parent[z], forest.level[z]
+    for c in range(len(forest.repeats)):
+        p, step = forest.up_precision[z, c], forest.variance[v, c]
+        a = 1.0 / forest.spread[y, c] - p / (1.0 + p * step)
+        forest.scratch[cavity, c] = a
+        forest.spread[z, c] = 1.0 / (p + 1.0 / (1.0 / a + step))
+    for d in range(len(forest.column)):
+        c = forest.column[d]
+        p, step, a = forest.up_precision[z, c], forest.variance[v, c], forest.scratch[cavity, c]
+        b = forest.mean[y, d] / forest.spread[y, c] - forest.up_linear[z, d] / (1.0 + p * step)
+        pull = forest.up_linear[z, d] + b / a / (1.0 / a + step)
+        forest.mean[z, d] = pull * forest.spread[z, c]
+
+
+@compiled
+def find_beliefs(forest):
+    """(mean, spread) of every m_z given all atoms, from the root down."""
+    find_root_belief(forest)
+    for level in range(1, len(forest.variance) - 1):
+        for z in range(forest.used[0]):
+            if forest.level[z] == level:
+                find_belief(forest, z, 0)
+
+
+@helper
+def step_to(forest, z, last, out):
+    """scratch[out] = spread[z] + v_(level + 1) + ... + v_last: how far below z things lie."""
+    for c in range(len(forest.repeats)):
+        total = forest.spread[z, c]
+        for level in range(forest.level[z] + 1, last + 1):
+            total += forest.variance[level, c]
+        forest.scratch[out, c] = total
+
+
+@summing
+def log_fit(forest, precision, linear, i, mean, z, width):
+    """log of the integral of evidence i over N(mean[z], scratch[width]).
+
+    Per coordinate: -log(1 + p w) / 2 + (h a + w h^2 / 2 - p a^2 / 2) / (1 + p w).
+    """
+    total = 0.0
+    for d in range(len(forest.column)):
+        c = forest.column[d]
+        p, w, h, a = precision[i, c], forest.scratch[width, c], linear[i, d], mean[z, d]
+        total += (h * (a + 0.5 * w * h) - 0.5 * p * a * a) / (1.0 + p * w)
+    for c in range(len(forest.repeats)):
+        w = forest.scratch[width, c]
+        total -= 0.5 * forest.repeats[c] * math.log1p(precision[i, c] * w)
+    return total

@@ -1,0 +1,168 @@
+"""Atoms and subtrees change their place in the tree; theta and m are integrated out."""
+
+import math
+
+from bhmc._compiled.decorators import compiled, helper
+from bhmc.model.diffused.kernels.messages import (
+    add_message,
+    attach_path,
+    detach_path,
+    find_beliefs,
+    log_fit,
+    step_to,
+)
+from bhmc.model.diffused.kernels.places import (
+    add_rows,
+    choose,
+    free_slots,
+    log_new_below,
+    log_path,
+    open_chain,
+    release_empty,
+)
+
+
+@helper
+def take_atom(forest, k):
+    """Atom k with its rows and its evidence leaves the tree."""
+    z, depth = forest.leaf[k], len(forest.variance) - 2
+    detach_path(forest, z)
+    add_message(forest, forest.precision, forest.linear, k, depth + 1, z, -1.0)
+    add_rows(forest, z, -forest.count[k])
+    attach_path(forest, z)
+    cut_empty(forest, z)
+
+
+@helper
+def cut_empty(forest, z):
+    """Free the nodes without rows from z upwards; rounding may have left a message of theirs."""
+    if forest.rows[z] == 0 and forest.parent[z] >= 0:
+        detach_path(forest, z)
+        z = release_empty(forest, z)
+        attach_path(forest, z)
+
+
+@helper
+def put_atom(forest, k, z):
+    """Atom k goes to leaf z."""
+    depth = len(forest.variance) - 2
+    forest.leaf[k] = z
+    detach_path(forest, z)
+    add_message(forest, forest.precision, forest.linear, k, depth + 1, z, 1.0)
+    attach_path(forest, z)
+    add_rows(forest, z, forest.count[k])
+
+
+@helper
+def weigh_atom(forest, k, alpha, g):
+    """weight[z] = log p(atom k at leaf z) p(its evidence there); at an inner z: on a new branch."""
+    depth = len(forest.variance) - 2
+    block = forest.count[k]
+    for z in range(forest.used[0]):
+        forest.weight[z] = -math.inf
+        if forest.level[z] >= 0:
+            step_to(forest, z, depth + 1, 1)
+            forest.weight[z] = (
+                log_path(forest, z, block, alpha)
+                + log_new_below(forest, z, depth, block, alpha, g)
+                + log_fit(forest, forest.precision, forest.linear, k, forest.mean, z, 1)
+            )
+
+
+@compiled
+def move_atoms(forest, order, first, alpha, g, rng):
+    """Atom after atom: P(leaf | the other atoms), theta and m integrated out.
+
+    From order[first] on, until room for new nodes runs out; returns how many are done.
+    """
+    depth = len(forest.variance) - 2
+    for i in range(first, len(order)):
+        if free_slots(forest) < depth:
+            return i
+        k = order[i]
+        take_atom(forest, k)
+        find_beliefs(forest)
+        weigh_atom(forest, k, alpha, g)
+        z = choose(forest.weight, forest.used[0], rng)
+        put_atom(forest, k, open_chain(forest, z, depth))
+    return len(order)
+
+
+@helper
+def weigh_subtree(forest, z, alpha, g):
+    """weight[y] = log p(z and all below it under y) p(their evidence there).
+
+    Where y is more than one level above z, a chain of new nodes leads from y to z.
+    """
+    level, block = forest.level[z], forest.rows[z]
+    for y in range(forest.used[0]):
+        forest.weight[y] = -math.inf
+        if 0 <= forest.level[y] < level and y != z:
+            step_to(forest, y, level, 1)
+            forest.weight[y] = (
+                log_path(forest, y, block, alpha)
+                + log_new_below(forest, y, level - 1, block, alpha, g)
+                + log_fit(forest, forest.up_precision, forest.up_linear, z, forest.mean, y, 1)
+            )
+
+
+@helper
+def take_subtree(forest, z):
+    """z with all below it leaves its parent; z itself keeps its messages and its rows."""
+    y = forest.parent[z]
+    detach_path(forest, y)
+    add_message(forest, forest.up_precision, forest.up_linear, z, forest.level[z], y, -1.0)
+    add_rows(forest, y, -forest.rows[z])
+    attach_path(forest, y)
+    forest.parent[z] = -1
+    cut_empty(forest, y)
+
+
+@helper
+def put_subtree(forest, z, y):
+    """z goes under y."""
+    forest.parent[z] = y
+    detach_path(forest, y)
+    add_message(forest, forest.up_precision, forest.up_linear, z, forest.level[z], y, 1.0)
+    attach_path(forest, y)
+    add_rows(forest, y, forest.rows[z])
+
+
+@helper
+def find_beliefs_beside(forest, z):
+    """Beliefs of all nodes that are not below z, which is cut off.
+
+    Nodes below z get numbers, too, which nobody reads: their parents' beliefs are old.
+    """
+    level = forest.level[z]
+    forest.level[z] = -1
+    find_beliefs(forest)
+    forest.level[z] = level
+
+
+@helper
+def ancestor(forest, k, level):
+    """The node of this level above atom k."""
+    z = forest.leaf[k]
+    while forest.level[z] > level:
+        z = forest.parent[z]
+    return z
+
+
+@compiled
+def move_subtrees(forest, order, levels, first, alpha, g, rng):
+    """P(where the ancestor of an atom at a level hangs | all other atoms), theta and m integrated
+    out; atom order[i], level levels[i].
+
+    From `first` on, until room for new nodes runs out; returns how many are done.
+    """
+    for i in range(first, len(order)):
+        z = ancestor(forest, order[i], levels[i])
+        if free_slots(forest) < forest.level[z]:
+            return i
+        take_subtree(forest, z)
+        find_beliefs_beside(forest, z)
+        weigh_subtree(forest, z, alpha, g)
+        y = choose(forest.weight, forest.used[0], rng)
+        put_subtree(forest, z, open_chain(forest, y, forest.level[z] - 1))
+    return len(order)

@@ -1,0 +1,326 @@
+"""The kernels of the diffused transition weigh what its slow twin weighs."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bhmc.model.diffused import kernels, reference, simulate
+from bhmc.model.diffused.atom_splits import Evidence, _log_ratio
+from bhmc.model.diffused.forest import Forest, planted
+from bhmc.model.diffused.locations import draw_bridge, draw_locations
+from bhmc.model.diffused.row_stage import RowStage
+from bhmc.model.state import Partition
+from tests.exact.diffused import SETTINGS
+from tests.mutants.diffused_mutants import plain
+
+PLAIN = plain()
+ALPHA, G = 0.7, 1.6
+# (depth, coordinates, whether each has a precision of its own)
+SHAPES = [(0, 1, False), (1, 1, True), (2, 2, False), (2, 3, True), (3, 1, False), (3, 2, True)]
+
+
+def forest_of(seed: int, depth: int, d: int, own: bool, n: int = 9) -> Forest:
+    """A random tree with random evidence; where `own`, some of it is missing."""
+    rng = np.random.default_rng(seed)
+    paths, parents = simulate._nested_restaurants(n, depth, 1.3, rng)
+    component, _ = simulate._atoms(paths[:, -1], 1.5, rng)
+    order = np.argsort(simulate._levels(parents), kind="stable")
+    number = np.argsort(order)
+    parents = np.where(parents[order] < 0, -1, number[parents[order]])
+    column, repeats = (np.arange(d), np.ones(d)) if own else (np.zeros(d, int), np.array([d * 1.0]))
+    leaf = number[paths[:, -1]].astype(np.int32)
+    forest = planted(
+        Partition(leaf, component, parents.astype(np.int32)), depth, column, repeats, 9
+    )
+    k = forest.used[1]
+    forest.precision[:k] = forest.count[:k, None] * rng.uniform(0.2, 1.5, (k, len(repeats)))
+    forest.linear[:k] = rng.normal(size=(k, d)) * 2 * forest.count[:k, None]
+    if own:
+        forest.precision[:k][rng.random((k, d)) < 0.25] = 0.0
+        forest.linear[:k][forest.precision[:k] == 0] = 0.0
+    forest.variance[:] = np.sort(rng.uniform(0.2, 3.0, forest.variance.shape), axis=0)[::-1]
+    forest.origin[:] = rng.normal(size=d)
+    forest.location[:], forest.theta[:] = (
+        rng.normal(size=a.shape) for a in (forest.location, forest.theta)
+    )
+    return forest
+
+
+def forests(n_seeds: int = 4) -> list[Forest]:
+    """Of all shapes; among them some whose only atom is all there is."""
+    return [forest_of(seed, *shape) for shape in SHAPES for seed in range(n_seeds)] + [
+        forest_of(seed, 2, 2, own, n=1) for seed, own in enumerate((False, True))
+    ]
+
+
+def apart(found, exact) -> float:
+    """How far two lists of log weights are from being equal up to one constant."""
+    difference = np.array(found) - np.array(exact)
+    return float(np.ptp(difference) / max(1.0, np.ptp(exact)))
+
+
+def settled(forest: Forest) -> Forest:
+    """With all messages and beliefs, from the compiled kernels."""
+    kernels.collect(forest)
+    kernels.find_beliefs(forest)
+    return forest
+
+
+# ---- The twin itself ---------------------------------------------------------------------------
+
+
+def test_the_integral_of_evidence_is_a_normal_density():
+    """exp(-p theta^2 / 2 + h theta) is N(h / p; theta, 1 / p) times a number."""
+    for forest in (forest_of(seed, depth, 1, False) for seed in range(3) for depth in range(3)):
+        k = reference._atoms(forest)
+        p, h = forest.precision[k, 0], forest.linear[k, 0]
+        C = reference._covariance(forest, k, k, 0) + np.diag(1 / p)
+        log_p = stats.multivariate_normal(np.full(len(k), forest.origin[0]), C).logpdf(h / p)
+        constant = 0.5 * (h**2 / p - np.log(p / (2 * np.pi))).sum()
+        np.testing.assert_allclose(reference.log_evidence(forest), log_p + constant, rtol=1e-12)
+
+
+def test_probabilities_of_all_partitions_add_up_to_one():
+    """Of four rows in a tree of one level, by the twin's seating."""
+    parts = [p for p in product(range(4), repeat=4) if _is_canonical(p)]
+    total = 0.0
+    for nodes in parts:
+        sizes = np.bincount(nodes)
+        below = [
+            sum(np.exp(reference.log_seating(np.bincount(p), G)) for p in parts_of(size))
+            for size in sizes
+        ]
+        total += np.exp(reference.log_seating(sizes, ALPHA)) * np.prod(below)
+    assert total == pytest.approx(1.0, rel=1e-12)
+
+
+def parts_of(n: int) -> list[tuple[int, ...]]:
+    return [p for p in product(range(n), repeat=n) if _is_canonical(p)]
+
+
+def _is_canonical(labels) -> bool:
+    """Labels appear in the order 0, 1, ..."""
+    return all(label <= max(labels[:i], default=-1) + 1 for i, label in enumerate(labels))
+
+
+# ---- Messages, beliefs, draws of locations -----------------------------------------------------
+
+
+def test_messages():
+    for forest in forests():
+        settled(forest)
+        for z, d in product(reference._nodes(forest), range(len(forest.column))):
+            p, h = reference.message(forest, z, d)
+            assert forest.up_precision[z, forest.column[d]] == pytest.approx(p, rel=1e-9)
+            assert forest.up_linear[z, d] == pytest.approx(h, rel=1e-9)
+
+
+def test_beliefs():
+    for forest in forests():
+        settled(forest)
+        nodes = reference._nodes(forest)
+        for d in range(len(forest.column)):
+            mean, covariance = reference.posterior(forest, d)
+            m = len(nodes)
+            np.testing.assert_allclose(forest.mean[nodes, d], mean[:m], rtol=1e-9)
+            spread = forest.spread[nodes, forest.column[d]]
+            np.testing.assert_allclose(spread, np.diag(covariance)[:m], rtol=1e-9)
+
+
+class _Fixed:
+    """Standard normal numbers that are all 0 but one."""
+
+    def __init__(self, place: int = -1):
+        self._left = place
+
+    def standard_normal(self, size):
+        out = np.zeros(np.prod(size))
+        if 0 <= self._left < len(out):
+            out[self._left] = 1.0
+        self._left -= len(out)
+        return out.reshape(size)
+
+
+def test_locations_and_theta_have_the_posterior_law():
+    """Draws are linear in their random numbers: the rows of that map give the covariance."""
+    for depth, seed in product(range(4), range(3)):
+        forest = settled(forest_of(seed, depth, 1, seed == 1))
+        nodes, atoms = reference._nodes(forest), reference._atoms(forest)
+
+        def drawn(place, forest=forest, nodes=nodes, atoms=atoms):
+            draw_locations(forest, _Fixed(place))
+            return np.concatenate([forest.location[nodes, 0], forest.theta[atoms, 0]])
+
+        mean, covariance = reference.posterior(forest, 0)
+        centre = drawn(-1)
+        turn = np.array([drawn(i) - centre for i in range(len(nodes) + len(atoms))])
+        np.testing.assert_allclose(centre, mean, rtol=1e-9)
+        np.testing.assert_allclose(turn.T @ turn, covariance, rtol=1e-8, atol=1e-10)
+
+
+def test_a_bridge_has_the_law_of_a_walk_whose_end_is_known():
+    v, start, end = np.array([1.5, 0.4, 0.9, 0.2]), 0.7, -1.1
+    total, inside = np.cumsum(v), slice(0, 3)
+    C = np.minimum.outer(total, total)
+    pull = C[inside, 3] / C[3, 3]
+    args = np.array([start]), np.array([end]), v[:, None]
+    centre = draw_bridge(*args, _Fixed())[:, 0]
+    turn = np.array([draw_bridge(*args, _Fixed(i))[:, 0] - centre for i in range(3)])
+    np.testing.assert_allclose(centre, start + pull * (end - start), rtol=1e-12)
+    exact = C[inside, inside] - np.outer(pull, pull) * C[3, 3]
+    np.testing.assert_allclose(turn.T @ turn, exact, rtol=1e-12)
+
+
+# ---- Weights -----------------------------------------------------------------------------------
+
+
+def of_atoms(engine, n_seeds: int = 4) -> float:
+    """How far the weights of leaves of atoms are from the collapsed joint."""
+    found = []
+    for forest in forests(n_seeds):
+        for k in reference._atoms(forest):
+            one = settled(reference._copy(forest))
+            engine.take_atom(one, k)
+            one.leaf[k] = -1
+            engine.find_beliefs(one)
+            engine.weigh_atom(one, k, ALPHA, G)
+            exact = reference.atom_places(forest, k, ALPHA, G)
+            assert set(np.flatnonzero(one.weight[: one.used[0]] > -np.inf)) == set(exact)
+            found.append(apart([one.weight[z] for z in exact], list(exact.values())))
+    return max(found)
+
+
+def of_subtrees(engine, n_seeds: int = 4) -> float:
+    """The same of the places of subtrees."""
+    found, tried = [], 0
+    for forest in forests(n_seeds):
+        for z in np.flatnonzero(forest.level > 1):
+            one = settled(reference._copy(forest))
+            engine.take_subtree(one, z)
+            engine.find_beliefs_beside(one, z)
+            engine.weigh_subtree(one, z, ALPHA, G)
+            exact = reference.subtree_places(forest, z, ALPHA, G)
+            others = np.setdiff1d(np.arange(one.used[0]), list(exact))
+            assert (one.weight[others] == -np.inf).all()
+            found.append(apart([one.weight[y] for y in exact], list(exact.values())))
+            tried += len(exact) > 1
+    assert tried > 5
+    return max(found)
+
+
+def of_nodes(engine, n_seeds: int = 4) -> float:
+    """The same of ratios of nodes that split, over all sides of their items."""
+    found = []
+    for forest in map(settled, forests(n_seeds)):
+        for z in np.flatnonzero(forest.level > 0):
+            of_atoms = bool(forest.level[z] == forest.depth)
+            items = (reference._atoms_of if of_atoms else reference._children)(forest, z)
+            for sides in product((0, 1), repeat=len(items)):
+                if 0 < sum(sides) < len(items):
+                    leave = items[np.array(sides) == 1]
+                    exact = reference.log_split_of_node(forest, z, leave, ALPHA, G)
+                    found.append(abs(_log_ratio_of_node(engine, forest, z, items, sides) - exact))
+    assert len(found) > 10
+    return max(found)
+
+
+def _log_ratio_of_node(engine, forest, z, items, sides) -> float:
+    leaf, n = bool(forest.level[z] == forest.depth), len(items)
+    below = ("precision", "linear") if leaf else ("up_precision", "up_linear")
+    engine.find_cavity(forest, z, z)
+    forest.lists[0, :n], forest.lists[1, :n] = items, sides
+    evidence = (getattr(forest, name) for name in below)
+    conc = G if leaf else ALPHA
+    return engine.log_ratio(forest, *evidence, n, int(forest.level[z]), ALPHA, conc, leaf)
+
+
+LARGEST_DIFFERENCE = {"atom": of_atoms, "subtree": of_subtrees, "regroup": of_nodes}
+
+
+@pytest.mark.parametrize("move", LARGEST_DIFFERENCE)
+def test_weights_of_moves(move):
+    assert LARGEST_DIFFERENCE[move](PLAIN) < 1e-9
+
+
+def test_a_merge_finds_the_probability_of_the_split_that_undoes_it():
+    """Over all sides that a split may draw, the probabilities add up to 1."""
+    tried = 0
+    for forest in forests():
+        settled(forest)
+        for z in np.flatnonzero(forest.level == forest.depth):
+            items = reference._atoms_of(forest, z)
+            if len(items) < 3 or forest.depth == 0:
+                continue
+            total = 0.0
+            for sides in product((0, 1), repeat=len(items) - 2):
+                merged = settled(reference._copy(forest, 1))
+                split = reference._copy(merged)
+                y = reference._chain_below(split, int(split.parent[z]), split.depth)
+                split.leaf[items[1]] = y
+                split.leaf[items[2:][np.array(sides) == 1]] = y
+                split.used[0] = len(split.level)
+                settled(split)
+                total += np.exp(_log_q(split, items[0], items[1], z, y))
+            assert total == pytest.approx(1.0, rel=1e-9)
+            tried += 1
+    assert tried > 4
+
+
+def _log_q(forest, a, b, first, second) -> float:
+    """log of the probability that first and second would come from a split."""
+    PLAIN.find_cavity(forest, first, second)
+    n = PLAIN.list_items(forest, first, second, True)
+    return PLAIN.draw_sides(
+        forest, forest.precision, forest.linear, a, b, n, forest.depth, True, second, True, None
+    )
+
+
+@pytest.mark.parametrize("name", ["known", "diagonal holes"])
+def test_options_of_rows(name):
+    """Tables of likelihoods, and the kernel's weights: one option at a time, all others being 0."""
+    setting = SETTINGS[name]
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        state, X = setting.prior_draw(rng)
+        chain = setting.chain(state, X, "gibbs", rng)
+        stage, rates = RowStage(chain), chain.rates
+        for n_rows in chain.rows.tiles():
+            stage._fill(n_rows)
+        atoms, nodes, forest = stage._atoms, stage._nodes, chain.forest
+        u, seen = chain.rows.family.whitened(slice(0, len(X)))
+        seen = np.ones_like(u, bool) if seen is None else seen > 0
+        for row, k in enumerate(chain.rows.component[:3]):
+            one = reference._copy(forest)
+            PLAIN.take_row(one, k)
+            PLAIN.find_reach(one, *rates)
+            found = []
+            for table, slots in ((atoms, reference._atoms(one)), (nodes, reference._nodes(one))):
+                for slot in slots:
+                    empty = [np.zeros((1, a.shape[1])) for a in (atoms, nodes)]
+                    empty[table is nodes][0, slot] = table[row, slot]
+                    found.append(np.log(PLAIN.add_up_options(one, *empty, 0, *rates)))
+            exact = reference.row_options(one, u[row], seen[row], *rates)
+            assert apart(found, [*exact[0].values(), *exact[1].values()]) < 1e-9
+
+
+@pytest.mark.parametrize("name", ["known", "diagonal holes"])
+def test_ratios_of_atoms_that_split(name):
+    setting, rng = SETTINGS[name], np.random.default_rng(2)
+    state, X = setting.prior_draw(rng)
+    chain = setting.chain(state, X, "gibbs", rng)
+    family, forest = chain.rows.family, chain.forest
+    leaf = int(forest.leaf[0])
+    evidence = Evidence(family, forest, leaf)
+    u, seen = family.whitened(slice(0, len(X)))
+    seen = np.ones_like(u, bool) if seen is None else seen > 0
+    t = chain.rows.take(np.arange(len(X)))
+    for sides in product((False, True), repeat=len(X)):
+        sides = np.array(sides)
+        if 0 < sides.sum() < len(X):
+            sums = np.vstack([t[sides].sum(axis=0), t[~sides].sum(axis=0), t.sum(axis=0)])
+            found = _log_ratio(evidence, sums, sides, G)
+            v = forest.variance[-1][forest.column]
+            exact = reference.log_split_of_atom(u, seen, sides, forest.location[leaf], v, G)
+            assert found == pytest.approx(exact, rel=1e-9, abs=1e-9)

@@ -1,0 +1,533 @@
+"""Deliberately wrong versions of the diffused transition, and where each must show."""
+
+from functools import reduce
+from importlib import import_module
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from bhmc._compiled import random_source
+from tests.mutants.mutants import Edits, build, build_plain
+
+_HOME = "bhmc.model.diffused"
+
+# Kernels, in an order in which each takes names only from those before it.
+SOURCES = (
+    random_source,
+    *(
+        import_module(f"{_HOME}.kernels.{name}")
+        for name in ("messages", "places", "row_pass", "tree_moves", "regroup")
+    ),
+)
+
+
+def plain(edits: Edits = ()) -> ModuleType:
+    """All kernels and their helpers in plain Python, with `edits` made."""
+    return build(edits, SOURCES)
+
+
+class Part(NamedTuple):
+    """What is replaced: a name, dotted where it is a class's, of a module; and who uses it."""
+
+    module: str
+    name: str
+    user: str = ""
+
+    def replace(self, edits: Edits, monkeypatch) -> None:
+        """Put the part of the edited module where the true one is used."""
+        *owners, last = self.name.split(".")
+        wrong = build_plain(import_module(self.module), edits)
+        place = _within(import_module(self.user or self.module), owners)
+        monkeypatch.setattr(place, last, getattr(_within(wrong, owners), last))
+
+
+def _within(module: Any, names: list[str]) -> Any:
+    return reduce(getattr, names, module)
+
+
+_SAMPLER = f"{_HOME}.sampler"
+KERNELS = None
+ROW_STAGE = Part(f"{_HOME}.row_stage", "RowStage", _SAMPLER)
+SPLITS = Part(f"{_HOME}.atom_splits", "split_and_merge", _SAMPLER)
+TREE_STAGE = Part(f"{_HOME}.tree_stage", "redraw_tree", _SAMPLER)
+BRIDGE = Part(f"{_HOME}.locations", "draw_bridge", f"{_HOME}.row_stage")
+LOCATIONS = Part(f"{_HOME}.locations", "draw_locations", f"{_HOME}.tree_stage")
+VARIANCES = Part(f"{_HOME}.prior", "StepPrior.draw")
+LOG_TREE = Part(f"{_HOME}.prior", "log_tree", _SAMPLER)
+SAMPLER = Part(_SAMPLER, "DiffusedSampler")
+NOISE = Part("bhmc.likelihoods.shared_gaussian", "SharedGaussianFamily.draw_shared_at")
+FULL_NOISE = Part("bhmc.likelihoods.tied_gaussian", "TiedGaussianFamily.draw_shared_at")
+
+
+class DiffusedMutant(NamedTuple):
+    """What is wrong, in which part, what makes it wrong, and in how many draws that must show.
+
+    Exact draws at `setting` go through `stage`, `times` times; only `moves` are made. 0 draws where
+    they would be too many. `in_weights`: the slow twin weighs otherwise, too.
+    """
+
+    name: str
+    part: Part | None
+    edits: Edits
+    stage: str
+    setting: str
+    n_draws: int = 500
+    moves: tuple[str, ...] = ()
+    times: int = 1
+    in_weights: bool = False
+
+    def put_in(self, monkeypatch) -> ModuleType | None:
+        """The wrong part in the place of the true one; the kernels, if it is they."""
+        if self.part is None:
+            return plain(self.edits)
+        self.part.replace(self.edits, monkeypatch)
+        return None
+
+
+_CHAIN_FACTOR = (
+    ("        total += log_alone(block, alpha if level < depth else g)\n", "        pass\n"),
+)
+
+DIFFUSED_MUTANTS = (
+    # ---- Rows ----
+    DiffusedMutant(
+        "a new atom at a concentration of 1",
+        KERNELS,
+        (
+            ("weight[z] * conc * nodes[i, z]", "weight[z] * nodes[i, z]"),
+            (
+                "w = forest.weight[z] * concentration(forest, z, alpha, g) * nodes[i, z]",
+                "w = forest.weight[z] * nodes[i, z]",
+            ),
+        ),
+        "redraw_rows",
+        "full leaves",
+        120,
+    ),
+    DiffusedMutant(
+        "the share of a node with a concentration of 1",
+        KERNELS,
+        (
+            (
+                "forest.rows[z] / (forest.rows[z] + concentration(forest, z, alpha, g))\n"
+                "            forest.weight[z]",
+                "forest.rows[z] / (forest.rows[z] + 1.0)\n            forest.weight[z]",
+            ),
+        ),
+        "redraw_rows",
+        "loose",
+        400,
+    ),
+    DiffusedMutant(
+        "atoms chosen without their numbers of rows",
+        KERNELS,
+        (
+            (
+                "total += forest.weight[forest.leaf[k]] * forest.count[k] * atoms[i, k]",
+                "total += forest.weight[forest.leaf[k]] * atoms[i, k]",
+            ),
+            (
+                "w = forest.weight[forest.leaf[k]] * forest.count[k] * atoms[i, k]",
+                "w = forest.weight[forest.leaf[k]] * atoms[i, k]",
+            ),
+        ),
+        "redraw_rows",
+        "full leaves",
+        150,
+    ),
+    DiffusedMutant(
+        "a row's likelihoods read from the row before",
+        KERNELS,
+        (
+            (
+                "total = add_up_options(forest, atoms, nodes, i, alpha, g)",
+                "row = max(i - 1, 0)\n"
+                "        total = add_up_options(forest, atoms, nodes, row, alpha, g)",
+            ),
+            (
+                "option = pick_option(forest, atoms, nodes, i, alpha",
+                "option = pick_option(forest, atoms, nodes, row, alpha",
+            ),
+        ),
+        "redraw_rows",
+        "known",
+        80,
+    ),
+    # ---- Births ----
+    DiffusedMutant(
+        "new nodes by a walk that does not look where theta is",
+        BRIDGE,
+        (
+            (
+                "        mean = at + (end - at) * v / (v + rest)\n"
+                "        at = mean + rng.standard_normal(len(start)) * "
+                "np.sqrt(v * rest / (v + rest))",
+                "        at = at + rng.standard_normal(len(start)) * np.sqrt(v)",
+            ),
+        ),
+        "redraw_rows",
+        "deep",
+        60,
+    ),
+    DiffusedMutant(
+        "new nodes on a straight line to theta",
+        BRIDGE,
+        (("rng.standard_normal(len(start))", "0 * rng.standard_normal(len(start))"),),
+        "redraw_rows",
+        "deep",
+        60,
+    ),
+    DiffusedMutant(
+        "a bridge that forgets the steps after the next",
+        BRIDGE,
+        (("rest = steps[j], steps[j + 1 :].sum(axis=0)", "rest = steps[j], steps[j + 1]"),),
+        "redraw_rows",
+        "clear, deep",
+        350,
+    ),
+    DiffusedMutant(
+        "theta of a new atom not drawn given its row",
+        ROW_STAGE,
+        (("draw_theta_at(statistics, start", "draw_theta_at(0 * statistics, start"),),
+        "redraw_rows",
+        "known",
+        60,
+    ),
+    DiffusedMutant(
+        "a new atom one step away from any node",
+        ROW_STAGE,
+        (
+            (
+                "return self._below[np.maximum(self._chain.forest.level[slots], 0) + 1]",
+                "return self._below[np.full(len(self._chain.forest.level[slots]), -1)]",
+            ),
+        ),
+        "redraw_rows",
+        "clear",
+        250,
+    ),
+    # ---- Atoms ----
+    DiffusedMutant(
+        "new nodes above an atom without their factor",
+        KERNELS,
+        _CHAIN_FACTOR,
+        "redraw_tree",
+        "large atoms",
+        450,
+        ("atom",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "a leaf with the concentration of inner nodes",
+        KERNELS,
+        (
+            (
+                "    conc = concentration(forest, z, alpha, g)\n    total = log_passing",
+                "    conc = alpha\n    total = log_passing",
+            ),
+        ),
+        "redraw_tree",
+        "full leaves",
+        150,
+        ("atom",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "an atom placed as if locations were known",
+        KERNELS,
+        (
+            (
+                "            step_to(forest, z, depth + 1, 1)\n",
+                "            step_to(forest, z, depth + 1, 1)\n"
+                "            forest.scratch[1, 0] -= forest.spread[z, 0]\n",
+            ),
+        ),
+        "redraw_tree",
+        "clear",
+        300,
+        ("atom",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "an atom that has left still speaks for its leaf",
+        KERNELS,
+        (
+            (
+                "    add_message(forest, forest.precision, forest.linear, k, depth + 1, z, -1.0)\n",
+                "",
+            ),
+        ),
+        "redraw_tree",
+        "clear",
+        500,
+        ("atom",),
+        in_weights=True,
+    ),
+    # ---- Subtrees ----
+    DiffusedMutant(
+        "new nodes above a subtree without their factor",
+        KERNELS,
+        _CHAIN_FACTOR,
+        "redraw_tree",
+        "large atoms",
+        300,
+        ("subtree",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "a subtree a step nearer than it is",
+        KERNELS,
+        (("step_to(forest, y, level, 1)", "step_to(forest, y, level - 1, 1)"),),
+        "redraw_tree",
+        "clear",
+        350,
+        ("subtree",),
+        in_weights=True,
+    ),
+    # ---- Nodes that split and merge ----
+    DiffusedMutant(
+        "sides of a node drawn with no probability",
+        KERNELS,
+        (
+            (
+                "log_ratio(forest, precision, linear, n, level, alpha, conc, of_atoms) - log_q",
+                "log_ratio(forest, precision, linear, n, level, alpha, conc, of_atoms)",
+            ),
+        ),
+        "redraw_tree",
+        "deep",
+        400,
+        ("regroup",),
+    ),
+    DiffusedMutant(
+        "two nodes as likely as one before the data",
+        KERNELS,
+        (
+            (
+                "return log_gain(forest, level) + log_prior_gain(first, second, alpha, conc)",
+                "return log_gain(forest, level)",
+            ),
+        ),
+        "redraw_tree",
+        "deep",
+        300,
+        ("regroup",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "two nodes that seat their rows as one",
+        KERNELS,
+        (
+            (
+                "        - math.lgamma(conc + first)\n        - math.lgamma(conc + second)\n",
+                "        - math.lgamma(conc + n)\n        - math.lgamma(conc)\n",
+            ),
+        ),
+        "redraw_tree",
+        "deep",
+        120,
+        ("regroup",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "a node that splits still speaks for the node above",
+        KERNELS,
+        (
+            (
+                "        a -= forest.up_precision[first, c] / "
+                "(1.0 + forest.up_precision[first, c] * step)\n",
+                "",
+            ),
+            (
+                "        b -= forest.up_linear[first, d] / "
+                "(1.0 + forest.up_precision[first, c] * step)\n",
+                "",
+            ),
+        ),
+        "redraw_tree",
+        "clear",
+        0,
+        ("regroup",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "a proposal for each node",
+        TREE_STAGE,
+        (
+            (
+                "left = chain.n_components if chain.forest.depth else 0",
+                "left = chain.n_nodes - 1 - chain.forest.depth",
+            ),
+        ),
+        "redraw_tree",
+        "three",
+        180,
+        ("regroup",),
+    ),
+    # ---- Atoms that split and merge ----
+    DiffusedMutant(
+        "sides of an atom drawn with no probability",
+        SPLITS,
+        (("chain.rates[1]) - log_q[0]", "chain.rates[1])"),),
+        "redraw_atoms",
+        "full leaves",
+        120,
+        ("split",),
+    ),
+    DiffusedMutant(
+        "a second atom at no cost",
+        SPLITS,
+        (("prior = np.log(g) + gammaln", "prior = gammaln"),),
+        "redraw_atoms",
+        "full leaves",
+        180,
+        ("split",),
+    ),
+    DiffusedMutant(
+        "a proposal for each atom",
+        SPLITS,
+        (
+            (
+                "min(math.isqrt(chain.rows.n_rows - 1) + 1, _MOST)",
+                "chain.n_components - 1",
+            ),
+        ),
+        "redraw_atoms",
+        "two",
+        300,
+        ("split",),
+    ),
+    DiffusedMutant(
+        "theta of a merged atom left where it was",
+        SPLITS,
+        (("    forest.theta[first] = evidence.draw_theta(sums[2:], chain.rng)[0]\n", ""),),
+        "redraw_atoms",
+        "large atoms",
+        600,
+        ("split",),
+        times=3,
+    ),
+    # ---- Locations ----
+    DiffusedMutant(
+        "theta as far from its leaf as the leaf from its parent",
+        LOCATIONS,
+        (
+            (
+                "_posterior(forest, *given, above, forest.depth + 1, rng)",
+                "_posterior(forest, *given, above, forest.depth, rng)",
+            ),
+        ),
+        "redraw_tree",
+        "known",
+        250,
+    ),
+    DiffusedMutant(
+        "locations that do not see the atoms",
+        TREE_STAGE,
+        (("    chain.engine.collect(chain.forest)\n    draw_locations", "    draw_locations"),),
+        "redraw_tree",
+        "known",
+        40,
+    ),
+    # ---- Variances ----
+    DiffusedMutant(
+        "variances in no order",
+        VARIANCES,
+        (("above = v[level - 1, block] if level > 1 else np.inf", "above = np.inf"),),
+        "redraw_variances",
+        "floor, deep",
+        150,
+    ),
+    DiffusedMutant(
+        "variances below kappa",
+        VARIANCES,
+        (("else self.least[block]", "else 0.0"),),
+        "redraw_variances",
+        "floor",
+        60,
+    ),
+    DiffusedMutant(
+        "numbers of steps forgotten",
+        VARIANCES,
+        (("_SHAPE + counts / 2", "_SHAPE + 0 * counts"),),
+        "redraw_variances",
+        "known",
+        60,
+    ),
+    DiffusedMutant(
+        "steps of one level counted for the next",
+        SAMPLER,
+        (
+            (
+                "np.add.at(squares, (levels[:, None],",
+                "np.add.at(squares, (np.minimum(levels + 1, levels.max())[:, None],",
+            ),
+        ),
+        "redraw_variances",
+        "known",
+        150,
+    ),
+    # ---- Noise ----
+    DiffusedMutant(
+        "steps forgotten in the noise",
+        NOISE,
+        (("np.maximum(ss, 0.0) + self._v * (increments**2).sum(axis=0)", "np.maximum(ss, 0.0)"),),
+        "redraw_shared",
+        "spherical",
+        40,
+    ),
+    DiffusedMutant(
+        "degrees of the steps forgotten in the noise",
+        NOISE,
+        (("count = self._observed + len(increments)", "count = self._observed"),),
+        "redraw_shared",
+        "spherical",
+        40,
+    ),
+    DiffusedMutant(
+        "places left in the units of the old noise",
+        SAMPLER,
+        (
+            (
+                "        forest.theta[:], forest.location[:] = "
+                "family.enter(theta), family.enter(locations)\n",
+                "",
+            ),
+        ),
+        "redraw_shared",
+        "spherical",
+        500,
+    ),
+    DiffusedMutant(
+        "steps forgotten in a full covariance",
+        FULL_NOISE,
+        ((" + steps.T @ steps", ""),),
+        "redraw_shared",
+        "tied",
+        60,
+    ),
+    DiffusedMutant(
+        "degrees of the steps forgotten in a full covariance",
+        FULL_NOISE,
+        (("self._n_all + len(steps)", "self._n_all"),),
+        "redraw_shared",
+        "tied",
+        60,
+    ),
+    # ---- Concentrations ----
+    DiffusedMutant(
+        "concentrations that forget how many rows a node seats",
+        LOG_TREE,
+        ((" + gammaln(c) - gammaln(c + rows)", ""),),
+        "redraw_concentrations",
+        "spherical",
+        60,
+    ),
+    DiffusedMutant(
+        "leaves seated with alpha",
+        LOG_TREE,
+        (("c = np.where(inner, alpha, g)", "c = np.where(inner, alpha, alpha)"),),
+        "redraw_concentrations",
+        "learned",
+        500,
+    ),
+)

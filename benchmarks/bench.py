@@ -6,6 +6,7 @@ A sweep is timed as likelihood tiles + loop over the data + sufficient statistic
 (tables and weights) is reported apart. `bare` is X @ mu.T, exp and F @ B.T of the same shapes.
 """
 
+import math
 import sys
 from functools import partial
 from tempfile import TemporaryDirectory
@@ -27,7 +28,7 @@ from benchmarks.timing import (
     take_turns,
 )
 from bhmc._sampling.run import run
-from bhmc.model.hdp.moves import SWEEPS_PER_DISHES
+from bhmc.model.hdp.moves import SWEEPS_PER_DISHES, sweeps_per_splits
 from bhmc.posterior.recorder import Recorder
 
 # Bounds of sweep and loop against bare, and how often each is repeated.
@@ -104,7 +105,8 @@ def moves() -> list[Figure]:
 
 
 def _some_sweeps(chain) -> None:
-    for _ in range(SWEEPS_PER_DISHES):  # one of them has all moves
+    every = math.lcm(SWEEPS_PER_DISHES, sweeps_per_splits(chain.rows.n_rows))
+    for _ in range(every):  # one of them has all moves
         chain.sweep()
 
 

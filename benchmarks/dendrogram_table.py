@@ -16,23 +16,13 @@ import warnings
 import numpy as np
 from sklearn.cluster import AgglomerativeClustering, KMeans
 
-from benchmarks import real_data
+from benchmarks.bounds import numbers
+from benchmarks.tables import TABLES
 from bhmc import BHMC, Tree
 from bhmc._validation.reading import read_data
 from bhmc.baselines import Ward
-from bhmc.datasets import (
-    load_digits,
-    load_fashion_mnist_sample,
-    load_products,
-    load_wordnet_things,
-    load_zoo,
-)
 from bhmc.metrics import ami, cut_matched, dendrogram_purity
 from bhmc.posterior.merging import merge_by_loss
-from bhmc.preprocessing import text_pipeline
-
-_PRODUCTS = "flipkart_fashion/flipkart_fashion.csv.gz"
-_MOST_LEVELS = 5
 
 TARGETS = {
     "zoo": [np.nan, np.nan, 0.89],
@@ -41,44 +31,6 @@ TARGETS = {
     "products": [0.40, 0.51, 0.57, 0.63, 0.63],
     "wordnet": [0.24, 0.32, 0.30, 0.27, 0.24],
 }
-
-
-def zoo():
-    """101 animals: 15 features of 0 and 1, and legs; 2 kinds and 7 types."""
-    table = load_zoo(as_frame=True)
-    return table.data, table.levels
-
-
-def digits():
-    """1,797 images of 64 pixels; 10 digits."""
-    table = load_digits()
-    return table.data, table.levels
-
-
-def fashion():
-    """1,000 images in their 22 leading singular directions; 3, 5 and 10 classes."""
-    table = load_fashion_mnist_sample()
-    left, values, _ = np.linalg.svd(table.data - table.data.mean(axis=0), full_matrices=False)
-    return left[:, :22] * values[:22], table.levels
-
-
-def products():
-    """2,303 products in 209 singular directions of their words; classes of five levels."""
-    X = real_data.flipkart()
-    if X is None:
-        return None
-    table = load_products(real_data.FOLDER / _PRODUCTS, where={"sample_2303": "1"})
-    return X, table.levels[:, :_MOST_LEVELS]
-
-
-def wordnet():
-    """2,775 glosses in 40 singular directions of their words; classes of five levels."""
-    table = load_wordnet_things()
-    X = text_pipeline(min_df=10, n_components=40).fit_transform(table.data)
-    return X, table.levels[:, :_MOST_LEVELS]
-
-
-TABLES = {one.__name__: one for one in (zoo, digits, fashion, products, wordnet)}
 
 
 def figures_of(tree: Tree, truth, name: str) -> list[float]:
@@ -112,7 +64,7 @@ def fitted(name: str, X, truth, seed: int) -> tuple[list[float], list[float]]:
         model = BHMC(random_state=seed).fit(X)
     seconds, found = time.process_time() - start, figures_of(model.dendrogram_, truth, name)
     size = f"{model.tree_.n_components} components, {seconds:.0f} s CPU"
-    print(f"  {name} seed {seed}: {_shares(found)}  ({size})", flush=True)
+    print(f"  {name} seed {seed}: {numbers(found, 3)}  ({size})", flush=True)
     return found, figures_of(own_sums(model, X), truth, name)
 
 
@@ -153,21 +105,15 @@ def _mean(values: list[list[float]]) -> list[float]:
     return np.mean(values, axis=0).tolist()
 
 
-def _shares(values) -> str:
-    return "/".join(
-        "-" if np.isnan(value) else f"{value:.3f}".replace("0.", ".") for value in values
-    )
-
-
 def main() -> None:
     """The table of what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("tables", nargs="*", choices=[*TABLES, []], default=[])
+    parser.add_argument("tables", nargs="*", choices=[*TARGETS, []], default=[])
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
-    for name in options.tables or TABLES:
+    for name in options.tables or TARGETS:
         for method, values in rows_of(name, options.seeds).items():
-            print(f"{name:9} {method:16} {_shares(values)}", flush=True)
+            print(f"{name:9} {method:16} {numbers(values, 3)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -13,35 +13,16 @@ import time
 import warnings
 
 import numpy as np
-from sklearn import datasets as sklearn_datasets
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks import real_data
+from benchmarks.tables import TABLES
 from bhmc import BHMC
-from bhmc.datasets import load_digits, load_fashion_mnist_sample, load_wordnet_things, load_zoo
+from bhmc.datasets import load_zoo
 from bhmc.posterior.draws import Draws, Partition
 from bhmc.posterior.summary import coclustering, compared, expected_losses, nearest_draw
 from bhmc.posterior.vi_search import nearest_partition, partition_of
-from bhmc.preprocessing import OptimalThresholdPCA, text_pipeline
 
 _MOST_CANDIDATES = 100
-
-
-def fashion():
-    """1,000 images in the directions above the noise."""
-    pca = OptimalThresholdPCA(noise=1.0, standardise=True)
-    return np.ascontiguousarray(pca.fit_transform(load_fashion_mnist_sample().data))
-
-
-TABLES = {
-    "zoo": lambda: load_zoo(as_frame=True).data,
-    "iris": lambda: sklearn_datasets.load_iris().data,
-    "wine": lambda: sklearn_datasets.load_wine().data,
-    "digits": lambda: load_digits().data,
-    "fashion": fashion,
-    "products": real_data.flipkart,
-    "wordnet": lambda: text_pipeline().fit_transform(load_wordnet_things().data),
-}
 
 
 def others(draws: Draws) -> list[Partition]:
@@ -101,8 +82,9 @@ def main() -> None:
     warnings.simplefilter("ignore", ConvergenceWarning)
     more = {} if given.alpha is None else {"alpha": given.alpha}
     for name in given.tables or TABLES:
-        X = TABLES[name]()
-        if X is None:
+        table = TABLES[name]()
+        if table is None:
+            print(f"{name}: not measured, because its file is not here", flush=True)
             continue
         model = BHMC(
             n_levels=given.levels,
@@ -110,7 +92,7 @@ def main() -> None:
             n_draws=given.draws,
             random_state=given.seed,
             **more,
-        ).fit(X)
+        ).fit(table[0])
         compare(name, model.draws_, given.levels, given.seed)
         if name == "zoo":
             levels = [model.labels_at(level) for level in range(1, given.levels + 1)]

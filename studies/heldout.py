@@ -42,6 +42,7 @@ FAMILIES = {
 
 # Families that are no finer than the rows can show.
 BOUNDED = [name for name in FAMILIES if not name.startswith("free")]
+FAMILIES["shared full"] = (SharedGaussian, "full")
 
 PRIORS = {
     "defaults": Hyper(Gamma(2, 10), Gamma(1, 1), Gamma(2, 10)),

@@ -55,13 +55,13 @@ def test_its_draws_are_those_of_the_array(short, tmp_path, capsys):
 
 
 def test_it_uses_the_default_model(tmp_path, monkeypatch):
-    """All but seed and family is what a user gets who sets nothing."""
+    """All but the seed is what a user gets who sets nothing."""
     seen = []
     monkeypatch.setattr(demo, "fit", lambda asked: seen.append(asked) or 130)
     assert main(["demo", "-o", str(tmp_path), "--seed", "4"]) == 130
     assert seen[0].seed == 4
     set_ = {one.name for one in options.FIT_OPTIONS if getattr(seen[0], one.dest) is not None}
-    assert set_ == {"likelihood"}
+    assert set_ == set()
 
 
 def test_it_replaces_its_own_run_and_no_other(short, tmp_path, capsys, finished):

@@ -116,7 +116,7 @@ def test_version_and_no_command(capsys):
         (["fit", "x.csv", "-o", "d", "--alpha", "-1"], "words learn and auto, got '-1'"),
         (["fit", "x.csv", "-o", "d", "--alpha", "nan"], "words learn and auto, got 'nan'"),
         (["fit", "x.csv", "-o", "d", "--seed=-3"], "whole number of at least 0, got '-3'"),
-        (["fit", "x.csv", "-o", "d", "--moves", "graft"], "regraft, dishes between commas, got"),
+        (["fit", "x.csv", "-o", "d", "--moves", "graft"], "dishes, split between commas, got"),
         (["fit", "x.csv", "-o", "d", "--jobs", "0"], "-1 for all processors, got '0'"),
         (["fit", "x.csv", "-o", "d", "--delimiter", "ab"], "one character or `tab`, got 'ab'"),
         (["fit", "x.csv", "-o", "d", "--likelihood", "normal"], "invalid choice: 'normal'"),

@@ -13,6 +13,7 @@ from bhmc.datasets import (
     load_products,
     load_wordnet_things,
     load_zoo,
+    make_diffused_hierarchy,
     make_hierarchy,
 )
 from tests.shared_data import FOLDER
@@ -172,6 +173,7 @@ BUNDLED = {
     "fashion": load_fashion_mnist_sample,
     "wordnet": load_wordnet_things,
     "made": lambda: make_hierarchy((3, 2, 2), random_state=0),
+    "diffused": lambda: make_diffused_hierarchy((3, 2, 2), random_state=0),
 }
 
 
@@ -437,3 +439,60 @@ def test_bad_hierarchies_are_refused():
         make_hierarchy(n_samples=20)
     with pytest.raises(ValueError, match="overlap must be finite and above 0"):
         make_hierarchy(overlap=0)
+
+
+# ---- Hierarchies whose locations diffuse ----
+
+
+def test_a_diffused_hierarchy_has_the_wanted_sizes():
+    made = make_diffused_hierarchy((4, 3, 3), n_per_leaf=7, n_features=5, random_state=0)
+    assert made.data.shape == (252, 5)
+    assert made.centres.shape == (36, 5)
+    np.testing.assert_array_equal(made.components, made.target)
+    for level, size in enumerate((63, 21, 7)):
+        assert set(np.bincount(made.levels[:, level])) == {size}
+
+
+def test_a_seed_gives_one_diffused_hierarchy():
+    one, same, other = (make_diffused_hierarchy(random_state=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.data, same.data)
+    assert not np.array_equal(one.data, other.data)
+
+
+@pytest.mark.parametrize("n_features", [2, 16])
+def test_steps_are_mean_square_distances_in_any_number_of_columns(n_features):
+    """Cousins of level l have sqrt(2 sum of the steps below) between them; siblings are next."""
+    made = make_diffused_hierarchy(
+        (200, 2, 2), steps=(9, 4, 2), n_features=n_features, n_per_leaf=1, random_state=0
+    )
+    leaf = made.centres.reshape(200, 2, 2, n_features)
+    siblings = ((leaf[:, :, 0] - leaf[:, :, 1]) ** 2).sum(axis=-1).mean()
+    cousins = ((leaf[:, 0, 0] - leaf[:, 1, 0]) ** 2).sum(axis=-1).mean()
+    from_root = (leaf**2).sum(axis=-1).mean()
+    found = np.array([siblings, cousins, from_root])
+    np.testing.assert_allclose(found, [2 * 4, 2 * (16 + 4), 81 + 16 + 4], rtol=0.25)
+
+
+def test_noise_is_that_of_every_column():
+    made = make_diffused_hierarchy((2, 2), steps=(9, 4), noise=0.9, n_per_leaf=500, random_state=0)
+    spread = (made.data - made.centres[made.components]).std(axis=0)
+    np.testing.assert_allclose(spread, 0.9, rtol=0.07)
+
+
+def test_the_two_gaussians_of_a_leaf_are_as_far_apart_as_asked():
+    made = make_diffused_hierarchy((2, 2), steps=(9, 4), noise=0.5, pair_distance=5, random_state=0)
+    one = make_diffused_hierarchy((2, 2), steps=(9, 4), noise=0.5, random_state=0)
+    apart = np.linalg.norm(made.centres[0::2] - made.centres[1::2], axis=1)
+    np.testing.assert_allclose(apart, 5 * 0.5, rtol=1e-12)
+    np.testing.assert_allclose((made.centres[0::2] + made.centres[1::2]) / 2, one.centres)
+    np.testing.assert_array_equal(made.components // 2, made.target)
+    assert len(np.unique(made.components)) == 8
+
+
+def test_bad_diffused_hierarchies_are_refused():
+    with pytest.raises(ValueError, match="steps must hold 2 numbers, one a level, got 3"):
+        make_diffused_hierarchy((4, 3))
+    with pytest.raises(ValueError, match="pair_distance must be finite and above 0"):
+        make_diffused_hierarchy(pair_distance=0)
+    with pytest.raises(ValueError, match="branching must hold"):
+        make_diffused_hierarchy((), steps=())

@@ -370,11 +370,13 @@ def test_without_any_cache_every_process_compiles_and_says_so_once(no_cache):
         )
 
 
-def test_a_whole_fit_works_without_any_cache(no_cache):
-    here: dict = {}
+@pytest.mark.parametrize("moves", ["()", pytest.param("'auto'", marks=pytest.mark.exact_long)])
+def test_a_whole_fit_works_without_any_cache(moves, no_cache):
+    """Block moves are nearly half of what there is to compile, by the same decorator."""
+    code, here = FIT.replace("BHMC(", f"BHMC(moves={moves}, "), {}
     with warnings.catch_warnings():  # FIT has a filter of its own
-        exec(FIT, here)
-    run = report_of(FIT + PRINT, **no_cache)
+        exec(code, here)
+    run = report_of(code + PRINT, **no_cache)
     assert run["labels"] == here["report"]["labels"]
     assert run["places"] == ["None"]
     assert len(warnings_in(run["stderr"])) == 1

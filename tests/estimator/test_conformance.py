@@ -27,13 +27,14 @@ QUICK = {
     "random_state": 0,
 }
 # Where groups must be found: chains of a length that finds them. Zeros and ones say less.
-LONGER = {"n_warmup": 100, "n_draws": 60}
-LONGER_ON_WHOLE_NUMBERS = {"n_warmup": 100, "n_draws": 50, "n_chains": 2}
+LONGER = {"n_warmup": 60, "n_draws": 20}
+LONGER_ON_WHOLE_NUMBERS = {"n_warmup": 100, "n_draws": 30}
 CUTS = (0.2, 0.4, 0.6, 0.8)
 
 OBJECTS = {
     "adaptive, spherical": likelihoods.AdaptiveGaussian("spherical", scale=2.0),
     "shared, spherical": likelihoods.SharedGaussian("spherical", noise_shape=2.0),
+    "shared, full": likelihoods.SharedGaussian("full", noise_shape=2.0),
     "free, spherical": likelihoods.FreeGaussian("spherical", shape=1.5),
     "full, loose": likelihoods.FullGaussian(lam=0.05, sigma0=0.2),
     "known, in two units": likelihoods.Gaussian(sigma2=0.4, mu0=0.2, sigma0=3.0),
@@ -43,10 +44,7 @@ OBJECTS = {
     "multinomial, sharp": likelihoods.Multinomial(0.4),
 }
 LIKELIHOODS = {**{name: name for name in NAMES}, **OBJECTS}
-KINDS = {
-    name: likelihoods.kind_of(value) if isinstance(value, str) else type(value)
-    for name, value in LIKELIHOODS.items()
-}
+KINDS = {name: type(likelihoods.kind_of(value)) for name, value in LIKELIHOODS.items()}
 WHOLE = (
     likelihoods.Bernoulli,
     likelihoods.Categorical,
@@ -233,7 +231,7 @@ def test_missing_entries_are_skipped_or_refused(name):
     X = data(name)
     X[3, 1] = X[5, 0] = np.nan
     X[7] = np.nan
-    if KINDS[name].allows_missing:
+    if likelihoods.kind_of(LIKELIHOODS[name]).allows_missing:
         assert np.isfinite(fit(name, X).draws_.log_likelihood).all()
     else:
         with pytest.raises(ValueError, match=r"^X has NaN \(a missing value\) in column 0, row 5"):

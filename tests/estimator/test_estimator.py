@@ -18,7 +18,7 @@ from bhmc.posterior import recorder
 
 FINITE = {"fixed_components": 5, "sampler": "gibbs"}
 FORMS = [{"sampler": sampler} for sampler in SAMPLERS] + [FINITE]
-QUICK = {"n_warmup": 8, "n_draws": 12, "random_state": 0}
+QUICK = {"n_warmup": 5, "n_draws": 5, "random_state": 0}
 
 
 # The whole battery runs in `test_conformance`, with the sampler gibbs and every family.

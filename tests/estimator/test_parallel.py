@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_info
 from bhmc import BHMC
 from bhmc._compiled.blas_threads import one_blas_thread
 
-SETTINGS = {"n_levels": 2, "n_warmup": 3, "n_draws": 5, "random_state": 5}
+SETTINGS = {"n_levels": 2, "n_warmup": 1, "n_draws": 2, "random_state": 5}
 
 
 def data() -> np.ndarray:

@@ -275,7 +275,7 @@ def test_a_small_file_cannot_ask_for_much_memory(tree_file):
             "component of a Partition must have a label for each row",
         ),
         ({"partition_index.npy": np.full((4, 2), 3)}, "chains of partitions must be between 0"),
-        ({"mixtures/weights_shapes.npy": np.array([[4], [2]])}, "theta of a Mixture has the shape"),
+        ({"mixtures/weights_shapes.npy": np.array([[4], [2]])}, "a Mixture of 1 components has 4"),
     ],
 )
 def test_draws_that_do_not_fit(arrays, sentence, tmp_path):

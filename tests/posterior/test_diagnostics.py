@@ -33,6 +33,14 @@ def test_the_table_has_every_number_and_its_figures():
         np.testing.assert_allclose([row[column] for column in columns], expected, rtol=1e-12)
 
 
+def test_of_very_many_shared_numbers_some_are_judged():
+    shared = np.random.default_rng(0).normal(size=(*long_draws().n_nodes.shape, 7_000))
+    draws = long_draws(shared=shared)
+    names = [name for name in draws.numbers() if name.startswith("shared")]
+    assert names == [f"shared[{i}]" for i in range(0, 7_000, 3)]
+    np.testing.assert_array_equal(draws.numbers()["shared[6999]"], shared[:, :, 6_999])
+
+
 def test_chains_that_disagree_are_reported():
     draws = long_draws()
     n_components = draws.n_components + np.array([[0], [2]])

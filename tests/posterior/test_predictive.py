@@ -173,7 +173,7 @@ def test_the_density_is_averaged_over_mixtures():
     densities = [
         weights[:-1] @ stats.norm.pdf(X.T, theta, np.sqrt(0.5))
         + weights[-1] * stats.norm.pdf(X[:, 0], 0, np.sqrt(1.5))
-        for weights, theta, _ in mixtures
+        for weights, theta, *_ in mixtures
     ]
     np.testing.assert_allclose(log_density(mixtures, family), np.log(np.mean(densities, axis=0)))
 

@@ -21,10 +21,15 @@ def entropy(*labels) -> float:
     return -float((counts * np.log(counts)).sum())
 
 
-def slow_loss(levels, draws) -> float:
-    """Sum over levels of the mean of 2 H(a, b) - H(a) - H(b)."""
+def slow_loss(levels, draws, weight=1.0) -> float:
+    """Sum over levels of the mean of A H(b | a) + (2 - A) H(a | b), a being ours."""
+
+    def loss(ours, one):
+        both = entropy(ours, one)
+        return weight * (both - entropy(ours)) + (2 - weight) * (both - entropy(one))
+
     return sum(
-        np.mean([2 * entropy(ours, one) - entropy(ours) - entropy(one) for one in theirs])
+        np.mean([loss(ours, one) for one in theirs])
         for ours, theirs in zip(levels, draws, strict=True)
     )
 
@@ -64,7 +69,7 @@ def places(levels, block, depth, most):
             yield changed
 
 
-def slow_sweep(levels, draws, order, level, depth):
+def slow_sweep(levels, draws, order, level, depth, weight):
     """What `sweep` does, each place judged by the whole loss."""
     most = [int(np.median([len(np.unique(one)) for one in theirs])) for theirs in draws]
     leaves = len(levels)
@@ -79,7 +84,7 @@ def slow_sweep(levels, draws, order, level, depth):
         if own is not None and (own.sum() > len(block) or (depth == leaves and len(block) == 1)):
             continue
         tried = list(places(levels, block, depth, most))
-        losses = [slow_loss(one, draws) for one in tried]
+        losses = [slow_loss(one, draws, weight) for one in tried]
         best = int(np.argmin(losses))
         levels = tried[best if losses[best] < losses[0] - 1e-10 else 0]
     return levels
@@ -95,21 +100,21 @@ def test_the_loss_of_these_tests():
     assert slow_loss(start, draws) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("seed", "weight"), [(0, 1.0), (1, 1.0), (2, 1.5)])
 @pytest.mark.parametrize(("level", "depth"), [(4, 3), (3, 3), (3, 2), (2, 2), (2, 1), (1, 1)])
-def test_every_move_is_the_best_by_the_definition_of_the_loss(seed, level, depth):
+def test_every_move_is_the_best_by_the_definition_of_the_loss(seed, weight, level, depth):
     start, draws = case(seed)
-    tables = vi_search.tables_of(start, draws)
+    tables = vi_search.tables_of(start, draws, weight)
     order = np.random.default_rng(seed).permutation(len(start[0]))
     if level <= N_LEVELS:
         order = np.argsort(tables.node[level], kind="stable")
-    expected = slow_sweep(start, draws, order, level, depth)
+    expected = slow_sweep(start, draws, order, level, depth, weight)
     gained = sweep(tables, order, level, depth)
     found = list(tables.node[1:])
-    before, after = slow_loss(start, draws), slow_loss(found, draws)
+    before, after = (slow_loss(one, draws, weight) for one in (start, found))
     assert gained / len(order) == pytest.approx(before - after, abs=1e-9)
     # Of places that are equally good either may be taken, so the losses are compared.
-    assert after == pytest.approx(slow_loss(expected, draws), abs=1e-9)
+    assert after == pytest.approx(slow_loss(expected, draws, weight), abs=1e-9)
     check_tables(tables, draws)
 
 
@@ -237,3 +242,31 @@ def test_a_fit_shows_what_was_found(settings):
     np.testing.assert_array_equal(again.tree_.weights, tree.weights)
     np.testing.assert_array_equal(again.paths_, tree.paths)
     assert tree.alpha in model.draws_.alpha
+
+
+def test_a_level_on_which_draws_do_not_agree_does_not_collapse():
+    """By the VI alone nearly all rows would be in one node."""
+    rng = np.random.default_rng(3)
+    groups = np.arange(60) // 3
+    draws = [[rng.integers(0, 6, 20)[groups] for _ in range(12)]]
+    assert len(np.unique(vi_search.improved([draws[0][0]], draws, rng)[0])) < 3
+    found = vi_search._best_tree([[draws[0][0]]], draws, rng)[0]
+    assert len(np.unique(found)) >= 3
+    np.testing.assert_array_equal(found[::3], found[2::3])  # what draws agree on stays together
+
+
+def test_the_root_has_few_children():
+    """The smallest nodes join those that they share most clusters with."""
+    rng = np.random.default_rng(4)
+    pairs = np.repeat(np.arange(20), [2, 2, *[5] * 18])  # two small nodes
+    draws = [np.where(pairs == 0, 7, np.where(pairs == 1, 9, pairs)) for _ in range(3)]
+    fine = np.arange(len(pairs))
+    top, below = vi_search._few_children([pairs, fine], draws)
+    assert len(np.unique(top)) == vi_search._MOST_CHILDREN
+    assert (top[pairs == 0] == top[pairs == 7][0]).all()
+    assert (top[pairs == 1] == top[pairs == 9][0]).all()
+    assert below is fine
+    few = [pairs % 10, fine]
+    assert vi_search._few_children(few, draws)[0] is few[0]
+    searched = vi_search.improved([top, fine], [draws, [fine] * 3], rng, 1.75, 15)
+    assert len(np.unique(searched[0])) <= 15

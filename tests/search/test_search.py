@@ -29,7 +29,7 @@ def data(n=30, seed=0) -> np.ndarray:
 
 
 def plan_of(X, likelihood="gaussian", **changes) -> Plan:
-    kind = bhmc.likelihoods.kind_of(likelihood)
+    kind = type(bhmc.likelihoods.kind_of(likelihood))
     priors = check_priors(SHALLOW, kind, X.shape[1])
     return Plan(X, likelihood, priors, len(X), 2, 2, 5, ())._replace(**changes)
 
@@ -417,7 +417,7 @@ def test_rows_of_a_split(n, subset, rows):
         ({"subset": "all"}, "subset must be a fraction or a whole number"),
         ({"max_seconds": 0}, "max_seconds must be finite and above 0"),
         ({"n_jobs": 0}, "n_jobs must not be 0"),
-        ({"likelihood": "normal"}, "likelihood='normal' is not known"),
+        ({"likelihood": "normal"}, "likelihood='normal' is none of"),
         ({"priors": {"delta": 1.0}}, "priors has 'delta', which is not one of 'n_levels'"),
         ({"priors": {"alpha": []}}, r"priors\['alpha'\] must be a prior, a list of choices"),
         ({"priors": 3}, "priors must be a dict"),

@@ -84,6 +84,9 @@ def full_tree(state=None):
         merged=np.ones(tree.n_nodes, dtype=np.int64),
         heights=10.0 - tree.levels,
         node_names=np.full(tree.n_nodes, ""),
+        locations=rng.normal(size=(tree.n_nodes, tree.theta.shape[1])),
+        step_variances=rng.uniform(size=(tree.n_levels + 2, 1)),
+        concentrations=np.array([0.2, 0.3]),
     )
 
 

@@ -35,8 +35,7 @@ def demo(options) -> int:
     file = resources.files("bhmc.datasets").joinpath("data", _TABLE)
     with resources.as_file(file) as path:
         arguments = ["fit", str(path), "-o", options.output, "--seed", str(options.seed)]
-        # The family that `BHMC` takes for the array of `load_zoo`, which names no columns.
-        arguments += ["--id", "name", "--drop", ",".join(_TYPES), "--likelihood", "gaussian"]
+        arguments += ["--id", "name", "--drop", ",".join(_TYPES)]
         if not _holds_another_run(options.output):
             arguments.append("--force")
         code = fit(build_parser().parse_args(arguments))

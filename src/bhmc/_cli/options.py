@@ -12,7 +12,7 @@ from bhmc.model.registry import TRANSITIONS
 STARTS = ("prior", "single", "singletons", "kmeans", "ward")
 # What `--describe` means without a node; no name of a node has spaces at its ends.
 ALL_TOP_NODES = " all "
-MOVES = ("relocate", "regraft", "dishes")
+MOVES = ("relocate", "regraft", "dishes", "split")
 FORMATS = ("csv", "tsv", "parquet", "npy", "npz", "mtx")
 
 
@@ -261,7 +261,7 @@ FIT_OPTIONS = (
         "moves",
         "moves",
         _SAMPLER,
-        "moves of many rows at once: auto (all), none, or relocate,regraft,dishes",
+        "moves of many rows at once: auto (all), none, or some of relocate,regraft,dishes,split",
         "auto",
         read=moves,
         metavar="A,B",

@@ -75,7 +75,9 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         L, the number of steps from the root to a leaf.
     transition : str or Transition, default="hdp"
         How a child's components relate to its parent's. "hdp" is the paper's: a hierarchical
-        Dirichlet process ties a node's mixing weights to its parent's.
+        Dirichlet process ties a node's mixing weights to its parent's. "diffused": locations are
+        Gaussian steps away from the parent's, components from their leaf's. "gaussian": the same,
+        and a leaf is a component.
     likelihood : str or object of bhmc.likelihoods, default="auto"
         What a component looks like. "auto" takes "bernoulli" for a table of 0 and 1, "multinomial"
         for counts of words (and whenever X is sparse), "spherical_gaussian" for numbers of one kind
@@ -108,9 +110,10 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         "gibbs" and "mh" are exact; "paper" is the published algorithm to the letter, which is not.
     moves : "auto" or tuple of str, default="auto"
         Moves of many rows at once in every sweep, exact, beside those of single rows: "relocate"
-        (rows of one leaf and component go elsewhere), "regraft" (subtrees get other parents) and
-        "dishes" (parts of components join others). "auto": all that the transition and the sampler
-        have; `sampler="paper"` has none. (): none.
+        (rows of one leaf and component go elsewhere), "regraft" (subtrees get other parents),
+        "dishes" (parts of components join others), "split" (a component splits or joins another).
+        Those of "diffused" are "split", "atom", "subtree" and "regroup".
+        "auto": all that transition and sampler have; `sampler="paper"` has none. (): none.
     init : {"prior", "single", "singletons", "kmeans", "ward"} or array, default="kmeans"
         Where chains start; after enough sweeps the start makes no difference. "prior" draws tree
         and components from the prior. "single" puts all rows into one leaf and component,
@@ -316,7 +319,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         )
         # The last digits of products depend on the number of threads.
         with one_blas_thread(), naming_columns(columns.names):
-            likelihood = resolve(self.likelihood, data, columns)
+            likelihood = resolve(self.likelihood, data, columns, transition.located)
             family = likelihood.prepare(data)
         family.check_precision(self.precision)
         seeds = seed_sequence(self.random_state).spawn(self.n_chains + 2)
@@ -458,7 +461,8 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
             check_checkpoint(self.checkpoint)
         if isinstance(self.init, str):
             check_choice(self.init, "init", STARTS)
-        transition.check(kind_of(self.likelihood), self.n_levels, self.sampler)
+        kind = kind_of(self.likelihood, transition.located)
+        transition.check(kind, self.n_levels, self.sampler)
         return transition
 
     def _check_data(self, X):

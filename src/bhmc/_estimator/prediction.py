@@ -14,7 +14,7 @@ from bhmc._validation.frames import is_frame
 from bhmc._validation.parameters import check_whole, seed_sequence
 from bhmc._validation.reading import read_data
 from bhmc.likelihoods import ConjugateFamily, Likelihood
-from bhmc.model.protocol import Predictive
+from bhmc.model.protocol import Places, Predictive
 from bhmc.model.registry import transition_named
 from bhmc.model.state import paths_to
 from bhmc.posterior.draws import Draws, Mixture
@@ -71,7 +71,7 @@ class Prediction(TransformerMixin):
         with one_blas_thread():
             family, found = self._at_level(X, level)
             labels = np.empty(family.n_rows, dtype=np.int32)
-            for rows, joins, _ in node_tables(family, self.tree_.theta, found):
+            for rows, joins, _ in node_tables(family, self.tree_.theta, found, self._places()):
                 labels[rows] = joins.argmax(axis=1)
         return labels
 
@@ -119,7 +119,8 @@ class Prediction(TransformerMixin):
         with one_blas_thread():
             family, found = self._at_level(X, level)
             known, new = np.empty((family.n_rows, len(found.share))), np.empty(family.n_rows)
-            for rows, joins, leaves in node_tables(family, self.tree_.theta, found):
+            tables = node_tables(family, self.tree_.theta, found, self._places())
+            for rows, joins, leaves in tables:
                 known[rows], new[rows] = joins, leaves
         return (known, new) if return_new else known
 
@@ -232,9 +233,13 @@ class Prediction(TransformerMixin):
             family = self._family(matrix).at(tree.shared)
             weights = transition_named(self.transition).component_weights(tree)
             found = np.empty((family.n_rows, tree.n_components))
-            for rows, log_f in log_tables(family, tree.theta):
-                found[rows] = responsibilities(log_f, weights)
+            for rows, log_f in log_tables(family, tree.theta, places=self._places()):
+                found[rows] = responsibilities(log_f, weights, len(weights) - tree.n_components)
         return found
+
+    def _places(self) -> Places | None:
+        """Where components of the estimate begin, if they have a place on the tree."""
+        return transition_named(self.transition).places(self.tree_)
 
     def _mixtures(self) -> tuple[Mixture, ...]:
         """The mixtures of the kept draws."""

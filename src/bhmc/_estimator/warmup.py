@@ -11,24 +11,33 @@ from bhmc.posterior.support import soft_support
 from bhmc.posterior.vi_search import improved, partition_of
 from bhmc.rows.local import PRECISIONS, LocalRows
 
+# Sweeps of two rows: enough for moves that are seldom accepted to happen.
+_SWEEPS = 30
 
-def warmup(precision: str = "float64") -> None:
+
+def warmup(precision: str = "float64", transition: str = "hdp") -> None:
     """Compile every kernel now, or load it from the disk cache, so that no fit has to wait for it.
 
     Parameters
     ----------
     precision : {"float64", "float32"}, default="float64"
         As in `BHMC`.
+    transition : str, default="hdp"
+        Whose kernels; those of "diffused" and "gaussian" are the same.
     """
     check_choice(precision, "precision", PRECISIONS)
-    rows = LocalRows(resolve("gaussian").prepare(np.array([[0.0], [1.0]])), precision)
+    check_choice(transition, "transition", tuple(TRANSITIONS))
+    located = transition_named(transition).located
+    family = resolve("known_gaussian" if located else "gaussian")
+    rows = LocalRows(family.prepare(np.array([[0.0], [1.0]])), precision)
     rng, hyper = np.random.default_rng(0), Hyper(alpha=1.0, gamma0=1.0, gamma=1.0)
-    for name in TRANSITIONS:
-        for how in ("exact", "paper"):
-            transition = with_moves(transition_named(name).bind(hyper, how), "auto")
-            for sampler in transition.samplers:
-                state = start_state(transition, rows, n_levels=2, rng=rng)
-                transition.sampler(state, rows, sampler, rng).sweep()
+    for how in ("exact", "paper"):
+        bound = with_moves(transition_named(transition).bind(hyper, how), "auto")
+        for sampler in bound.samplers:
+            state = start_state(bound, rows, n_levels=2, rng=rng)
+            chain = bound.sampler(state, rows, sampler, rng)
+            for _ in range(_SWEEPS):
+                chain.sweep()
     label = np.array([0, 1])
     improved([label], [[label]], rng)
     soft_support(label[:, None], 2, [partition_of([label], label)])

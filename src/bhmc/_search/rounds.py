@@ -82,8 +82,7 @@ class Plan(NamedTuple):
 
 def class_of(likelihood: str | Likelihood) -> type[Likelihood]:
     """The class of a likelihood, or of what its name stands for."""
-    kind = kind_of(likelihood)
-    return kind if isinstance(kind, type) else type(kind)
+    return type(kind_of(likelihood))
 
 
 def _scales_by(kind: type[Likelihood], name: str, value) -> bool:

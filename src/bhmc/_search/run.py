@@ -24,7 +24,7 @@ from bhmc._search.rounds import (
 from bhmc._search.settings import OF_THE_MODEL, check_priors
 from bhmc._validation.parameters import check_n_jobs, check_positive, check_whole, seed_sequence
 from bhmc._validation.reading import read_data
-from bhmc.likelihoods import Likelihood, allows_sparse, choose
+from bhmc.likelihoods import Likelihood, allows_sparse, choose, kind_of
 
 # A fraction of the rows means at least so many, or all: a fifth of fewer says too little.
 _LEAST_SUBSET = 500
@@ -133,16 +133,14 @@ def search(
 
 def _plan(X, likelihood, subset, warmup, draws, priors, random_state, checkpoint) -> Plan:
     """Refuse a bad argument before any work is done."""
-    kind = class_of(likelihood)
     X, _ = read_data(
         X,
         least_rows=_LEAST_ROWS,
-        allow_missing=kind.allows_missing,
+        allow_missing=kind_of(likelihood).allows_missing,
         allow_sparse=allows_sparse(likelihood),
     )
     if isinstance(likelihood, str) and likelihood == "auto":  # by all rows, not by each subset
         likelihood = choose(X)
-        kind = class_of(likelihood)
     seed = None if random_state is not None else seed_in(checkpoint)
     if seed is None:
         sequence = seed_sequence(random_state)
@@ -150,7 +148,7 @@ def _plan(X, likelihood, subset, warmup, draws, priors, random_state, checkpoint
     plan = Plan(
         X,
         likelihood,
-        check_priors(priors, kind, X.shape[1]),
+        check_priors(priors, class_of(likelihood), X.shape[1]),
         _subset_rows(subset, X.shape[0]),
         check_whole(warmup, "warmup", 0),
         check_whole(draws, "draws", 1),

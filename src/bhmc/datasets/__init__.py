@@ -5,6 +5,7 @@ Where classes have a hierarchy, `levels` holds the class of every row at levels 
 """
 
 from bhmc.datasets._animals import load_animals
+from bhmc.datasets._diffused import make_diffused_hierarchy
 from bhmc.datasets._images import load_digits, load_fashion_mnist_sample
 from bhmc.datasets._make import make_hierarchy
 from bhmc.datasets._texts import load_products, load_wordnet_things
@@ -17,5 +18,6 @@ __all__ = [
     "load_products",
     "load_wordnet_things",
     "load_zoo",
+    "make_diffused_hierarchy",
     "make_hierarchy",
 ]

@@ -63,18 +63,35 @@ def make_hierarchy(
     >>> made.data.shape, [len(names) for names in made.level_names]
     ((300, 8), [3, 6])
     """
-    fans = [check_whole(fan, "branching", 1) for fan in branching]
-    if not fans:
-        raise ValueError("branching must hold the children of at least one level, and is empty.")
+    fans = check_branching(branching)
     n_features = check_whole(n_features, "n_features", 1)
     parts = check_whole(components_per_leaf, "components_per_leaf", 1)
     noise = check_positive(overlap, "overlap") * _SHRINK ** (len(fans) - 1) / math.sqrt(2)
     rng = np.random.default_rng(seed_sequence(random_state))
 
-    leaves = _leaf_of_each(math.prod(fans), n_per_leaf, n_samples, rng)
+    leaves = leaf_of_each(math.prod(fans), n_per_leaf, n_samples, rng)
     centres = _centres([*fans, parts] if parts > 1 else fans, n_features, rng)
     components = leaves * parts + rng.integers(parts, size=len(leaves))
     data = centres[components] + noise * rng.normal(size=(len(leaves), n_features))
+    return hierarchy_bunch(data, leaves, fans, components, centres)
+
+
+def check_branching(branching: Sequence[int]) -> list[int]:
+    """The children of every node, level by level, or one clear sentence."""
+    fans = [check_whole(fan, "branching", 1) for fan in branching]
+    if not fans:
+        raise ValueError("branching must hold the children of at least one level, and is empty.")
+    return fans
+
+
+def hierarchy_bunch(
+    data: NDArray[np.float64],
+    leaves: NDArray[np.int64],
+    fans: list[int],
+    components: NDArray[np.int64],
+    centres: NDArray[np.float64],
+) -> Any:
+    """The Bunch of a made-up hierarchy: data, and the classes that its leaves stand for."""
     below = [math.prod(fans[level + 1 :]) for level in range(len(fans))]
     levels = np.column_stack([leaves // leaf_count for leaf_count in below])
     names = [_names(fans[: level + 1]) for level in range(len(fans))]
@@ -90,7 +107,7 @@ def make_hierarchy(
     )
 
 
-def _leaf_of_each(
+def leaf_of_each(
     n_leaves: int, n_per_leaf: int, n_samples: int | None, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """(n,) leaf numbers in random order."""

@@ -156,6 +156,9 @@ def _as_tree(tree: Tree, used: NDArray, groups: NDArray, merges: Merges, support
     held = _held(bare, used, groups, n_components)
     return replace(
         tree,
+        locations=None,
+        step_variances=None,
+        concentrations=None,
         **{
             name: getattr(bare, name) for name in ("parents", "levels", "sizes", "paths", "heights")
         },

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._validation.parameters import check_whole
+from bhmc.model.protocol import Places
 from bhmc.model.state import Partition
 
 __all__ = ["Draws", "Mixture", "Partition", "concat"]
@@ -25,17 +26,22 @@ class Mixture(NamedTuple):
     """What one draw says of a row not seen: weights of its components, and what they look like."""
 
     weights: NDArray[np.float64]
-    """(K + 1,) probability of each component for the next row, a component not yet seen last."""
+    """(A,) probability of each component for the next row, and last of one not yet seen: K + 1
+    numbers, or K + M where there are M places at which one may begin."""
     theta: NDArray[np.float64]
     """(K, p) component parameters."""
     shared: NDArray[np.float64]
     """(q,) numbers that all components share."""
+    places: Places | None = None
+    """Where components begin, if they have a place on the tree."""
 
 
 # Numbers of every draw, in the order in which they are shown.
 _SCALARS = ("log_joint", "log_likelihood", "n_nodes", "n_components", "component_entropy")
 _VECTORS = ("nodes_at", "entropy_at", "shared", "together")
 _OF_COMPONENTS = ("n_components", "component_entropy")
+# A covariance of many columns is more numbers than anyone judges one by one.
+_MOST_ENTRIES = 3_000
 # What is kept of some draws, and where the chain and the draw of each are.
 _KEPT = {"partitions": "partition_index", "mixtures": "mixture_index"}
 
@@ -120,7 +126,8 @@ class Draws:
         """Every number of a draw by its name, each an array (chain, draw).
 
         Levels, pairs and shared numbers are named `nodes_at[2]`, `together[0]` and `shared[0]`.
-        Levels count from 1.
+        Levels count from 1. Of a vector of more than 3,000 numbers, such as a covariance of many
+        columns in `shared`, evenly spaced ones are here, 3,000 at most.
         """
         found: dict[str, NDArray] = {}
         for name in _SCALARS:
@@ -299,12 +306,16 @@ def learned_value(learned: Mapping[str, NDArray], name: str, owner: str) -> NDAr
 
 
 def _entries(name: str, values: NDArray, first: int) -> dict[str, NDArray]:
-    """`alpha`, or the numbers of a vector as `shared[0]`, `shared[1]`, ... counted from `first`."""
+    """`alpha`, or the numbers of a vector as `shared[0]`, `shared[1]`, ... counted from `first`.
+
+    Of very many numbers, evenly spaced ones.
+    """
     if values.ndim == 2:
         return {name: values}
+    places = list(np.ndindex(values.shape[2:]))
     return {
         f"{name}[{','.join(str(i + first) for i in place)}]": values[(..., *place)]
-        for place in np.ndindex(values.shape[2:])
+        for place in places[:: max(1, -(-len(places) // _MOST_ENTRIES))]
     }
 
 

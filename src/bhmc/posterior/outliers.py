@@ -37,7 +37,7 @@ from scipy.special import logsumexp
 from bhmc.likelihoods import ColumnSummary, ConjugateFamily, Likelihood
 from bhmc.likelihoods.blocks import slices
 from bhmc.posterior.draws import Mixture
-from bhmc.posterior.predictive import log_tables
+from bhmc.posterior.predictive import log_tables, sample_new
 
 Floats = NDArray[np.float64]
 
@@ -97,7 +97,7 @@ def outlier_scores(
         sums = bound.sums(component, len(mixture.theta))
         own = densities_of_rows(bound, component, mixture, rng, sums)
         like = rng.integers(family.n_rows, size=n_new)
-        new, k = _new_rows(likelihood.at(mixture.shared), bound, mixture, sums, X[like], rng)
+        new, k = _new_rows(likelihood, bound, mixture, sums, X[like], rng)
         new_family = likelihood.prepare(new, summary).at(mixture.shared)
         others = densities_of_new(new_family, k, mixture, rng, sums)
         total += share_above(own, others, extents, extents[like])
@@ -129,7 +129,7 @@ def densities_of_rows(
     sums = family.sums(component, len(mixture.theta)) if sums is None else sums
     sizes = np.bincount(component, minlength=len(mixture.theta))
     left = 1 - 1 / sizes[component]  # 0 for a component that held this row alone: it is gone
-    log_own = _log_own(family, component, sums, True, rng)
+    log_own = _log_own(family, component, sums, True, mixture, rng)
     return _log_density(family, component, log_own, left, mixture)
 
 
@@ -156,7 +156,7 @@ def densities_of_new(
         Sums of t over the rows of each component.
     """
     seen = np.where(component < len(sums), component, 0)  # of the others it is not used
-    log_own = _log_own(family, seen, sums, False, rng)
+    log_own = _log_own(family, seen, sums, False, mixture, rng)
     return _log_density(family, component, log_own, np.ones(family.n_rows), mixture)
 
 
@@ -232,6 +232,7 @@ def _log_own(
     component: NDArray[np.integer],
     sums: Floats,
     without: bool,
+    mixture: Mixture,
     rng: np.random.Generator,
 ) -> Floats:
     """(n,) log f(x_n; theta'), or log of its mean over theta' where the family has that."""
@@ -241,9 +242,22 @@ def _log_own(
         if closed is None:
             given = sums[component[rows]]
             given = sums_of_others(family, rows, component, sums) if without else given
-            closed = _log_f(family, rows, family.draw_theta(given, rng))
+            theta = _draw_theta(family, given, mixture, component[rows], rng)
+            closed = _log_f(family, rows, theta)
         found[rows] = closed + base[rows]
     return found
+
+
+def _draw_theta(
+    family: Any, sums: Floats, mixture: Mixture, component: NDArray, rng: np.random.Generator
+) -> Floats:
+    """(m, p) theta of components given sums of their rows, from H or from where they began."""
+    if mixture.places is None:
+        return family.draw_theta(sums, rng)
+    at = mixture.places.of_component[component]
+    places = family.enter(mixture.places.location[at])
+    variances = mixture.places.variance[at][:, family.blocks()]
+    return family.leave(family.draw_theta_at(sums, places, variances, rng))
 
 
 def _log_f(family: ConjugateFamily, rows: slice, theta: Floats) -> Floats:
@@ -272,7 +286,7 @@ def _log_density(
         log_w, log_left = np.log(mixture.weights), np.log(left)
     taken = mixture.weights[component] * (1 - left)
     found = np.empty(family.n_rows)
-    for rows, log_f in log_tables(family, mixture.theta):
+    for rows, log_f in log_tables(family, mixture.theta, places=mixture.places):
         table, own = log_f + log_w, component[rows]
         known = np.flatnonzero(own < len(mixture.theta))
         k = own[known]
@@ -292,11 +306,12 @@ def _new_rows(
     """New rows of the draw, of the extents of the rows `like`, and their components."""
     weights, m = mixture.weights / mixture.weights.sum(), like.shape[0]
     k = rng.choice(len(weights), size=m, p=weights)
-    born = k == len(sums)
-    theta = family.draw_theta(sums[np.where(born, 0, k)], rng)
+    born = k >= len(sums)
+    seen = np.where(born, 0, k)
+    theta = _draw_theta(family, sums[seen], mixture, seen, rng)
     if born.any():
-        theta[born] = likelihood.sample_theta(int(born.sum()), like.shape[1], rng)
-    new = likelihood.with_extents(like).sample_data(theta, rng)
+        theta[born] = sample_new(likelihood, mixture, k[born], like.shape[1], rng)
+    new = likelihood.at(mixture.shared).with_extents(like).sample_data(theta, rng)
     if not sparse.issparse(like):
         new[np.isnan(like)] = np.nan
     return new, k

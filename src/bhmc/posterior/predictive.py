@@ -4,14 +4,15 @@ What a row's place would be before it is seen is the transition's business (`Pre
 here holds for every transition.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp, softmax
 
 from bhmc.likelihoods import ConjugateFamily, Likelihood
-from bhmc.model.protocol import Predictive, Transition
+from bhmc.model.protocol import Places, Predictive, Transition
 from bhmc.model.registry import transition_of
 from bhmc.model.state import State
 from bhmc.posterior.draws import Mixture
@@ -32,14 +33,16 @@ def mixture_of(state: State, transition: Transition | None = None) -> Mixture:
     transition : Transition, optional
         Whose draw it is; by default the state's own, without settings.
     """
-    weights = (transition or transition_of(state)).component_weights(state)
-    return Mixture(weights, state.theta, state.shared)
+    own = transition or transition_of(state)
+    return Mixture(own.component_weights(state), state.theta, state.shared, own.places(state))
 
 
 def log_tables(
-    family: ConjugateFamily, theta: Floats, width: int = 1
+    family: Any, theta: Floats, width: int = 1, places: Places | None = None
 ) -> Iterator[tuple[slice, Floats]]:
     """Some rows at a time, and their (rows, K + 1) log f(x_n; theta_k), log f*(x_n) last.
+
+    Where components have places, f* is that of each of them: (rows, K + M).
 
     Parameters
     ----------
@@ -49,21 +52,34 @@ def log_tables(
         Parameters of the components.
     width : int, default=1
         Columns of the widest table that the caller makes of these rows: wider tables, fewer rows.
+    places : Places, optional
+        Where components begin, if they have a place on the tree.
     """
-    natural, base, new = family.natural(theta), family.log_base(), family.log_new()
-    widest = max(width, family.n_statistics, len(theta) + 1)
+    natural, base, k = family.natural(theta), family.log_base(), len(theta)
+    log_new = _log_new_of(family, places)
+    n_new = 1 if places is None else len(places.location)
+    widest = max(width, family.n_statistics, k + n_new)
     height = min(max(1, _MOST_NUMBERS // widest), _MOST_ROWS)
     for first in range(0, family.n_rows, height):
         rows = slice(first, min(first + height, family.n_rows))
-        table = np.empty((rows.stop - first, len(theta) + 1))
-        family.fill(rows, family.statistics(rows), natural, table[:, :-1])
-        table[:, -1] = new[rows]
+        table = np.empty((rows.stop - first, k + n_new))
+        family.fill(rows, family.statistics(rows), natural, table[:, :k])
+        table[:, k:] = log_new(rows)
         table += base[rows, None]
         yield rows, table
 
 
+def _log_new_of(family: Any, places: Places | None) -> Callable[[slice], Floats]:
+    """What gives (rows, 1) or (rows, M) log f* - h of some rows."""
+    if places is None:
+        new = family.log_new()
+        return lambda rows: new[rows, None]
+    location, variance = family.enter(places.location), places.variance[:, family.blocks()]
+    return lambda rows: family.log_new_at(rows, location, variance)
+
+
 def node_tables(
-    family: ConjugateFamily, theta: Floats, at: Predictive
+    family: ConjugateFamily, theta: Floats, at: Predictive, places: Places | None = None
 ) -> Iterator[tuple[slice, Floats, Floats]]:
     """Some rows at a time, and their `node_probabilities`.
 
@@ -75,8 +91,10 @@ def node_tables(
         Parameters of the components.
     at : Predictive
         Where the next row goes at a level before it is seen.
+    places : Places, optional
+        As in `log_tables`.
     """
-    for rows, log_f in log_tables(family, theta, width=len(at.share)):
+    for rows, log_f in log_tables(family, theta, len(at.share), places):
         yield rows, *node_probabilities(log_f, at)
 
 
@@ -101,7 +119,7 @@ def node_probabilities(log_f: Floats, at: Predictive) -> tuple[Floats, Floats]:
     return joins, expit(log_leave - log_join)
 
 
-def responsibilities(log_f: Floats, weights: Floats) -> Floats:
+def responsibilities(log_f: Floats, weights: Floats, n_new: int = 1) -> Floats:
     """(n, K): p(k | x, k is a component that exists), proportional to w_k f(x; theta_k).
 
     Parameters
@@ -109,9 +127,11 @@ def responsibilities(log_f: Floats, weights: Floats) -> Floats:
     log_f : (n, K + 1) array
         log f of every row under every component, as `log_tables` gives it.
     weights : (K + 1,) array
-        w, the probability of each component for the next row, a component not yet seen last.
+        w, the probability of each component for the next row, those not yet seen last.
+    n_new : int, default=1
+        How many columns are of components not yet seen.
     """
-    found = softmax(log_f[:, :-1] + _log(weights[:-1]), axis=1)
+    found = softmax(log_f[:, :-n_new] + _log(weights[:-n_new]), axis=1)
     return found / found.sum(axis=1, keepdims=True)
 
 
@@ -130,7 +150,8 @@ def log_density(mixtures: Iterable[Mixture], family: ConjugateFamily) -> Floats:
     total, count = np.full(family.n_rows, -np.inf), 0
     for count, mixture in enumerate(mixtures, 1):  # noqa: B007
         log_w = _log(mixture.weights)
-        for rows, log_f in log_tables(family.at(mixture.shared), mixture.theta):
+        bound, places = family.at(mixture.shared), mixture.places
+        for rows, log_f in log_tables(bound, mixture.theta, places=places):
             total[rows] = np.logaddexp(total[rows], logsumexp(log_f + log_w, axis=1))
     return total - np.log(count)
 
@@ -173,16 +194,41 @@ def sample_rows(
     X = np.empty((n_samples, n_features))
     chosen = rng.integers(len(mixtures), size=n_samples)
     for i in np.unique(chosen):
-        weights, theta, shared = mixtures[i]
+        weights, theta, shared, _ = mixtures[i]
         rows, settled = np.flatnonzero(chosen == i), likelihood.at(shared)
         k = rng.choice(len(weights), size=len(rows), p=weights / weights.sum())
-        born = np.flatnonzero(k == len(theta))
+        born = np.flatnonzero(k >= len(theta))
         own = np.empty((len(rows), theta.shape[1]))
         own[k < len(theta)] = theta[k[k < len(theta)]]
         if len(born):
-            own[born] = settled.sample_theta(len(born), n_features, rng)
+            own[born] = sample_new(likelihood, mixtures[i], k[born], n_features, rng)
         X[rows] = settled.sample_data(own, rng)
     return X
+
+
+def sample_new(
+    likelihood: Likelihood, mixture: Mixture, k: NDArray, n_features: int, rng: np.random.Generator
+) -> Floats:
+    """(m, p): theta of components not yet seen, from H or from the places they begin at.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+        F and H.
+    mixture : Mixture
+        The draw.
+    k : (m,) array
+        Columns of the mixture's weights, from K on.
+    n_features : int
+        Columns of the data.
+    rng : numpy.random.Generator
+        Source of randomness.
+    """
+    places = mixture.places
+    if places is None:
+        return likelihood.at(mixture.shared).sample_theta(len(k), n_features, rng)
+    z = np.asarray(k) - len(mixture.theta)
+    return likelihood.sample_theta_at(places.location[z], places.variance[z], mixture.shared, rng)
 
 
 def _log(weights: Floats) -> Floats:

@@ -4,6 +4,11 @@ The loss is that of `nearest_draw`: the expected variation of information (VI) o
 of the levels of the tree. Components and tree do not meet in it, so each is searched on its own.
 The search is greedy, as SALSO's (Dahl, Johnson and Mueller 2022). It edits one tree, so levels stay
 nested.
+
+Where draws agree little on a level, the VI is least if all rows are in one node there: a tree that
+says nothing. So the tree is searched several times, by the generalised VI of the same authors,
+A H(draw | estimate) + (2 - A) H(estimate | draw), which prefers more nodes as A grows from 1. Of
+the trees whose levels have not collapsed, that of the least VI is taken.
 """
 
 from __future__ import annotations
@@ -25,6 +30,15 @@ MOST_ROWS = 20_000
 
 # A search ends after so many rounds over all rows and nodes, or where one gains less, in nats.
 _MOST_ROUNDS, _LEAST_GAIN = 20, 1e-4
+
+# The A of the generalised VI.
+_WEIGHTS = (1.0, 1.25, 1.5, 1.75)
+
+# A tree of more branches at the top cannot be read.
+_MOST_CHILDREN = 15
+
+# A level with fewer nodes than this share of those of the median draw has collapsed.
+_LEAST_SHARE = 0.5
 
 # Draws that are improved, fewer where rows x draws x levels are many.
 _MOST_STARTS, _MOST_ENTRIES = 4, 2**20
@@ -54,8 +68,8 @@ def nearest_partition(
 
     The components and the trees of a few candidates are improved, and the best of each is taken. No
     level gets more nodes than half of the draws have there, or the candidate itself: otherwise
-    every uncertain row would become a leaf of its own. Where there are more than 20,000 rows the
-    nearest draw is the answer.
+    every uncertain row would become a leaf of its own. The root gets 15 children at most. Where
+    there are more than 20,000 rows the nearest draw is the answer.
 
     Parameters
     ----------
@@ -82,7 +96,7 @@ def nearest_partition(
             [labels_of(candidates[i], at, n_levels) for at in levels]
             for i in starts[: _n_starts(theirs)]
         ]
-        parts.append(_best_of(ours, theirs, rng))
+        parts.append(_best_tree(ours, theirs, rng) if part else _best_of(ours, theirs, rng))
     found = partition_of(parts[1], parts[0][0])
     loss = float(expected_losses([found], draws, n_levels).sum())
     return Nearest(found, loss, draw, is_draw=False) if loss < nearest.loss else nearest
@@ -110,7 +124,11 @@ def partition_of(levels: Sequence[Labels], component: Labels) -> Partition:
 
 
 def improved(
-    start: Sequence[Labels], draws: Sequence[Sequence[Labels]], rng: np.random.Generator
+    start: Sequence[Labels],
+    draws: Sequence[Sequence[Labels]],
+    rng: np.random.Generator,
+    weight: float = 1.0,
+    most: int | None = None,
 ) -> list[NDArray[np.int32]]:
     """Nested labels whose VI to the draws, summed over levels, is no higher than that of `start`.
 
@@ -125,10 +143,16 @@ def improved(
         For every level the labels of the draws.
     rng : numpy.random.Generator
         For the order.
+    weight : float, default=1.0
+        A of the generalised VI: that is what is no higher.
+    most : int, optional
+        The first level gets no more nodes, if it has no more.
     """
     from bhmc.posterior.kernels.relocation import sweep  # the cache on disk is looked up here
 
-    tables, n, leaves = tables_of(start, draws), len(start[0]), len(start)
+    tables, n, leaves = tables_of(start, draws, weight), len(start[0]), len(start)
+    if most is not None:
+        tables.most[1] = min(tables.most[1], most)
     blocks = [(leaves + 1, leaves)]
     blocks += [(level, depth) for level in range(1, leaves + 1) for depth in (level - 1, level)]
     for _ in range(_MOST_ROUNDS):
@@ -144,7 +168,9 @@ def improved(
     return list(tables.node[1:])
 
 
-def tables_of(start: Sequence[Labels], draws: Sequence[Sequence[Labels]]) -> Tables:
+def tables_of(
+    start: Sequence[Labels], draws: Sequence[Sequence[Labels]], weight: float = 1.0
+) -> Tables:
     """The tables of a search at its start; parameters as in `improved`."""
     from bhmc.posterior.kernels.tables import Tables
 
@@ -181,6 +207,7 @@ def tables_of(start: Sequence[Labels], draws: Sequence[Sequence[Labels]]) -> Tab
         cost=np.zeros(shape),
         chosen=np.zeros(shape[0], dtype=np.int32),
         f=_x_log_x(shape[1]),
+        size_cost=weight * _x_log_x(shape[1]),
     )
 
 
@@ -204,11 +231,68 @@ def _best_of(
 ) -> list[NDArray[np.int32]]:
     """The best of all starts after they were improved; parameters as in `improved`."""
     found = [improved(one, draws, rng) for one in starts]
-    losses = [
-        sum(expected_vi([ours], theirs)[0] for ours, theirs in zip(one, draws, strict=True))
-        for one in found
-    ]
-    return found[int(np.argmin(losses))]
+    return found[int(np.argmin([_loss(one, draws) for one in found]))]
+
+
+def _best_tree(
+    starts: Sequence[Sequence[Labels]], draws: Sequence[Sequence[Labels]], rng: np.random.Generator
+) -> list[NDArray[np.int32]]:
+    """The same for trees: the first start with every A, the others with the last.
+
+    The best tree of those that have not collapsed; of all, where all have.
+    """
+    starts = [_few_children(one, draws[0]) for one in starts]
+    tries = [(starts[0], weight) for weight in _WEIGHTS]
+    tries += [(one, _WEIGHTS[-1]) for one in starts[1:]]
+    found = [improved(one, draws, rng, weight, _MOST_CHILDREN) for one, weight in tries]
+    typical = [_typical_number(theirs) for theirs in draws]
+    typical[0] = min(typical[0], _MOST_CHILDREN)
+    whole = [one for one in found if _has_not_collapsed(one, typical)]
+    return min(whole or found, key=lambda one: _loss(one, draws))
+
+
+def _loss(levels: Sequence[Labels], draws: Sequence[Sequence[Labels]]) -> float:
+    """The expected VI, summed over levels."""
+    pairs = zip(levels, draws, strict=True)
+    return sum(float(expected_vi([ours], theirs)[0]) for ours, theirs in pairs)
+
+
+def _typical_number(draws: Sequence[Labels]) -> int:
+    """How many groups the median draw has."""
+    return int(np.median([len(np.unique(one)) for one in draws]))
+
+
+def _has_not_collapsed(levels: Sequence[Labels], typical: Sequence[int]) -> bool:
+    pairs = zip(levels, typical, strict=True)
+    return all(len(np.unique(ours)) >= _LEAST_SHARE * number for ours, number in pairs)
+
+
+def _few_children(levels: Sequence[Labels], draws: Sequence[Labels]) -> list[Labels]:
+    """The levels with at most 15 nodes in the first: the smallest joins that with which its rows
+    share most clusters of the draws, a pair of rows counting as one, and so on.
+    """
+    kinds, top = np.unique(levels[0], return_inverse=True)
+    if len(kinds) <= _MOST_CHILDREN:
+        return list(levels)
+    counts = np.hstack([_crossed(top, one) for one in draws]).astype(float)
+    sizes = np.bincount(top).astype(float)
+    while (sizes > 0).sum() > _MOST_CHILDREN:
+        least = int(np.where(sizes > 0, sizes, np.inf).argmin())
+        shared = (counts @ counts[least]) / np.maximum(sizes, 1)
+        shared[[least, *np.flatnonzero(sizes == 0)]] = -1.0
+        into = int(shared.argmax())
+        counts[into] += counts[least]
+        sizes[into] += sizes[least]
+        counts[least], sizes[least] = 0.0, 0.0
+        top[top == least] = into
+    return [top, *levels[1:]]
+
+
+def _crossed(ours: Labels, theirs: Labels) -> NDArray[np.int64]:
+    """(our groups, their groups) how many rows are in both."""
+    n_theirs = int(theirs.max()) + 1
+    pairs = ours.astype(np.int64) * n_theirs + theirs
+    return np.bincount(pairs, minlength=(int(ours.max()) + 1) * n_theirs).reshape(-1, n_theirs)
 
 
 def _n_starts(draws: Sequence[Sequence[Labels]]) -> int:

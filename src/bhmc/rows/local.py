@@ -92,12 +92,15 @@ class LocalRows:
 
     # ---- All rows ------------------------------------------------------------------------------
 
-    def put(self, rows: Any, leaf: NDArray, component: NDArray) -> None:
+    def put(self, rows: Any, leaf: Any, component: NDArray) -> None:
         """Place rows at leaves (slots) and in components (columns)."""
         self.leaf[rows], self.component[rows] = leaf, component
 
     def take(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """(m, s) the sufficient statistics of a few rows."""
+        if self.n_rows <= self.height:  # they are there at once
+            few: Any = self.family.statistics(slice(0, self.n_rows))[rows]
+            return few.toarray() if sparse.issparse(few) else few
         found: list[Any] = [self.family.statistics(slice(int(n), int(n) + 1)) for n in rows]
         dense = [one.toarray() if sparse.issparse(one) else one for one in found]
         return np.vstack([np.empty((0, self.family.n_statistics)), *dense])
@@ -185,6 +188,11 @@ class LocalRows:
             if rows != self._rows:
                 self._rows, self._statistics = rows, self.family.statistics(rows)
             yield rows.stop - first
+
+    @property
+    def open_rows(self) -> slice:
+        """The rows of the open tile."""
+        return self._rows
 
     @property
     def tile(self) -> Tile:

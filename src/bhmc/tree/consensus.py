@@ -128,6 +128,9 @@ def _carried(tree: Tree, kept: Nodes, out: Nodes, rest: Nodes, above: Nodes) -> 
     for name in ("support", "exact_support"):
         if (values := getattr(tree, name)) is not None:
             found[name] = with_rests(values, np.full(n_rests, np.nan))
+    if tree.locations is not None:
+        nowhere = np.full((n_rests, tree.locations.shape[1]), np.nan)
+        found["locations"] = with_rests(tree.locations, nowhere)
     if tree.heights is not None:
         higher = np.zeros(n_rests)
         higher[rest] = tree.heights[above[out]]

@@ -105,6 +105,10 @@ def pruned_fields(tree: Tree, min_size: int) -> dict[str, Any]:
             kept = np.full(n_groups, np.nan)
             kept[group[same]] = support[same]
             changed[name] = _handed_down(kept[order], changed)
+    if tree.locations is not None:
+        places = np.full((n_groups, tree.locations.shape[1]), np.nan)
+        places[group[same]] = tree.locations[same]
+        changed["locations"] = places[order]
     if tree.heights is not None:
         changed["heights"] = _pruned_heights(tree.heights, group, parents)[order]
     return changed

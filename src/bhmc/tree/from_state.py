@@ -33,6 +33,7 @@ def fields_of_state(state: State) -> dict[str, Any]:
         "theta": state.theta[components],
         "alpha": float(state.hyper.alpha),
         "shared": np.array(state.shared),
+        **state.params.of_tree(nodes),
     }
 
 

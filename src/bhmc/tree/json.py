@@ -119,7 +119,7 @@ def _check_agreement(found: dict[str, Any]) -> None:
     n_nodes = len(parents)
     lengths = [
         (n_nodes, ("levels", "sizes", "weights", "merged", "heights")),
-        (n_nodes, ("support", "exact_support", "node_names")),
+        (n_nodes, ("support", "exact_support", "node_names", "locations")),
         (len(paths), ("components", "names")),
         (len(found["theta"]), ("component_means",)),
     ]

@@ -84,6 +84,12 @@ class Tree:
     node_names: NDArray | None = None
     """(n_nodes,) what a person calls each node, "" for a node without a name; None: no node has
     one. See `rename`."""
+    locations: NDArray[np.float64] | None = None
+    """(n_nodes, p) where each node is, in the units of theta; None: nodes have no place."""
+    step_variances: NDArray[np.float64] | None = None
+    """(steps, blocks) variances of the steps from node to node and to components."""
+    concentrations: NDArray[np.float64] | None = None
+    """(2,) how readily rows open new branches, and new components within a leaf."""
 
     def __post_init__(self):
         for one in fields(self):

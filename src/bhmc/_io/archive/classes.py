@@ -9,6 +9,7 @@ from typing import Any
 
 from bhmc import priors
 from bhmc.likelihoods import registered_classes
+from bhmc.model.protocol import Places
 from bhmc.model.registry import TRANSITIONS, transition_named
 from bhmc.model.state import Hyper, Info, State
 from bhmc.posterior.draws import Draws, Mixture, Partition
@@ -17,7 +18,10 @@ from bhmc.tree import Tree
 from bhmc.tree.node_features import NodeFeatures
 
 _PRIORS = (priors.Gamma, priors.Uniform, priors.Beta, priors.InverseGamma)
-_OTHERS = (Tree, NodeFeatures, Draws, Partition, Mixture, State, Hyper, Info, WarmupTraces)
+_OTHERS = (
+    *(Tree, NodeFeatures, Draws, Partition, Mixture, Places, State, Hyper, Info),
+    WarmupTraces,
+)
 
 # A name stays as it is for ever: files hold it. A class may move to another room.
 CLASSES: dict[str, type] = {

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bhmc.model.checks import check_state
+from bhmc.model.protocol import Places
 from bhmc.model.state import State
 from bhmc.posterior.draws import Draws, Mixture, Partition
 from bhmc.tree import Tree
@@ -29,6 +30,9 @@ _SHAPES: dict[type, dict[str, str]] = {
         "support": "real nodes",
         "exact_support": "real nodes",
         "heights": "real nodes",
+        "locations": "real nodes parameters",
+        "step_variances": "real steps blocks",
+        "concentrations": "real 2",
         "names": "text rows",
         "node_names": "text nodes",
         "feature_names": "text columns",
@@ -58,11 +62,30 @@ _SHAPES: dict[type, dict[str, str]] = {
     },
     Partition: {"leaf": "whole rows", "component": "whole labels", "parents": "whole nodes"},
     Mixture: {
-        "weights": "real components+1",
+        "weights": "real options",
         "theta": "real components parameters",
         "shared": "real shared",
     },
+    Places: {
+        "location": "real places parameters",
+        "variance": "real places blocks",
+        "of_component": "whole components",
+    },
 }
+
+
+def _check_mixture(weights: Any, theta: Any, shared: Any, places: Any = None) -> None:
+    """Refuse a mixture without a weight for each component and each place, or with a wrong one."""
+    n_new = 1 if places is None else len(places.location)
+    if len(weights) != len(theta) + n_new:
+        raise ValueError(
+            f"a Mixture of {len(theta)} components has {len(weights)} weights, not "
+            f"{len(theta) + n_new}"
+        )
+    if places is not None:
+        at = places.of_component
+        if len(at) != len(theta) or (len(at) and not 0 <= at.min() <= at.max() < n_new):
+            raise ValueError("the places of a Mixture do not fit its components")
 
 
 def check_fit(cls: type, fields: dict[str, Any]) -> None:
@@ -77,6 +100,8 @@ def check_fit(cls: type, fields: dict[str, Any]) -> None:
         _check_parents(fields["parents"], "a Tree")
         _check_below(fields["paths"], lengths["nodes"], "paths of a Tree")
         _check_below(fields["components"], lengths["components"], "components of a Tree")
+    if cls is Mixture:
+        _check_mixture(**fields)
     if cls is NodeFeatures:
         _check_below(fields["group_of"], lengths["groups"], "group_of of a NodeFeatures")
         _check_below(fields["columns"] + 1, lengths["features"] + 1, "columns of a NodeFeatures")

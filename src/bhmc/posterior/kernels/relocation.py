@@ -53,7 +53,7 @@ def consider(tables, level, z, b):
     tables.candidates[level, tables.n_candidates[level]] = z
     tables.n_candidates[level] += 1
     size = tables.size[level, z]
-    tables.cost[level, z] = tables.f[size + b] - tables.f[size]
+    tables.cost[level, z] = tables.size_cost[size + b] - tables.size_cost[size]
 
 
 @merged
@@ -115,7 +115,7 @@ def relocate(tables, rows, start, end, depth):
     """
     stays = take_out(tables, rows, start, end, depth)
     fill_costs(tables, rows, start, end, depth, stays)
-    alone = tables.f[end - start]  # a new node, at each level
+    alone = tables.size_cost[end - start]  # a new node, at each level
     best_level, best_node = stays, tables.chosen[stays] if stays else 0
     now = tables.cost[stays, best_node] + (depth - stays) * alone
     best = now - _LEAST_GAIN

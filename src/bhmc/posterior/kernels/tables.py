@@ -61,6 +61,8 @@ class Tables(NamedTuple):
     """(L + 1,) scratch: where the moving block goes."""
     f: Floats
     """(n + 1,) x log x."""
+    size_cost: Floats
+    """(n + 1,) what a node of so many rows costs: A x log x."""
 
 
 @merged

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from bhmc.likelihoods import Family
 from bhmc.likelihoods.blocks import slices
+from bhmc.likelihoods.kmeans import group_means, kmeans_centres, nearest
 
 # A chain sees a sample of this share of the rows, and no more of them than this: Ward needs the
 # distance of every pair. Even of few rows it sees a part, so that chains start apart.
@@ -24,8 +25,6 @@ _MOST_ROWS = {"kmeans": 20_000, "ward": 2_000}
 # By held-out density half as many did worse on three of seven tables, and two to four times the
 # root (200 at most) on one: docs/starts.md.
 _FEWEST, _MOST, _LIMIT = 1.0, 3.0, 100
-
-_LLOYD_STEPS = 20
 
 # Digits of points, after the point: rows as far from one centre as from another, which are common
 # in rounded data, shall go the same way in all units.
@@ -67,15 +66,15 @@ def nested_groups(
     sample = space.enter(sample)
     k = _how_many(n, most, rng)
     # k-means: a tree of the centres. Ward: a tree of the rows, of which each group is a branch.
-    items = _centres(sample, k, rng) if method == "kmeans" else sample
+    items = kmeans_centres(sample, k, rng) if method == "kmeans" else sample
     cuts = _cuts(items, [max(1, round(k ** (j / n_levels))) for j in range(1, n_levels + 1)])
     _, first, group = np.unique(cuts[:, -1], return_index=True, return_inverse=True)
-    centres = _means(items, group, len(first))
+    centres = group_means(items, group, len(first))
     del sample, items  # for many rows the sample and the labels are both large
-    nearest = np.empty(n, dtype=np.int32)
+    group_of = np.empty(n, dtype=np.int32)
     for rows in blocks:
-        nearest[rows] = _nearest(space.enter(family.points(rows)), centres)
-    return cuts[first].astype(np.int32)[nearest]
+        group_of[rows] = nearest(space.enter(family.points(rows)), centres)
+    return cuts[first].astype(np.int32)[group_of]
 
 
 def _how_many(n: int, most: int | None, rng: np.random.Generator) -> int:
@@ -136,58 +135,6 @@ class _Space:
             return np.asarray(points @ self._basis)
         points = np.round(points / self._unit, _DIGITS)
         return np.where(np.isnan(points), self._means, points)
-
-
-def _centres(points: NDArray, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """At most k centres by k-means, begun by k-means++.
-
-    In plain NumPy: scikit-learn's own steps run in threads, whose number would show in the sums;
-    and importing them takes as long as half of a small fit.
-    """
-    centres = _seeds(points, k, rng)
-    group = _nearest(points, centres)
-    for _ in range(_LLOYD_STEPS):
-        _, group = np.unique(group, return_inverse=True)
-        centres = _means(points, group, int(group.max()) + 1)
-        before, group = group, _nearest(points, centres)
-        if np.array_equal(before, group):
-            break
-    return centres
-
-
-def _seeds(points: NDArray, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """At most k of the points, none twice: each drawn in proportion to its squared distance from
-    the nearest of those before it (Arthur and Vassilvitskii 2007).
-    """
-    squares = np.einsum("np,np->n", points, points)
-    chosen = [int(rng.integers(len(points)))]
-    away = np.full(len(points), np.inf)
-    while len(chosen) < k:
-        last = chosen[-1]
-        to_last = squares - 2 * (points @ points[last]) + squares[last]
-        away = np.minimum(away, np.maximum(to_last, 0.0))
-        away[away <= 1e-12 * squares.max()] = 0.0  # an equal point, but for rounding
-        running = np.cumsum(away)
-        if running[-1] == 0.0:
-            break
-        target = rng.random() * running[-1]
-        chosen.append(int(np.searchsorted(running, target, side="right")))
-    return points[chosen]
-
-
-def _means(points: NDArray, group: NDArray, k: int) -> NDArray[np.float64]:
-    """(k, p): the mean of every group; none is empty."""
-    order = np.argsort(group, kind="stable")
-    firsts = np.searchsorted(group[order], np.arange(k))
-    sums = np.add.reduceat(points[order], firsts, axis=0)
-    return sums / np.bincount(group, minlength=k)[:, None]
-
-
-def _nearest(points: NDArray, centres: NDArray) -> NDArray[np.int64]:
-    """(n,): the nearest centre, by |c|^2 / 2 - x . c."""
-    half = 0.5 * (centres**2).sum(axis=1)
-    each = [np.argmin(half - points[rows] @ centres.T, axis=1) for rows in _blocks(len(points), 1)]
-    return np.concatenate(each)
 
 
 def _cuts(items: NDArray, numbers: list[int]) -> NDArray[np.int64]:

@@ -28,8 +28,11 @@ def test_a_density_has_a_term_for_every_component_and_every_place(model):
         sigma2 = likelihood.noise_on_tree(mixture.shared, X.shape[1])
         means = np.vstack([mixture.theta, places.location])
         wide = np.concatenate([np.ones(k), 1 + places.variance[:, 0]])
-        deviations = np.sqrt(wide[:, None] * sigma2)
-        log_f = stats.norm.logpdf(rows[:, None], means, deviations).sum(axis=2)
+        normals = [
+            stats.multivariate_normal(mean, width * sigma2)
+            for mean, width in zip(means, wide, strict=True)
+        ]
+        log_f = np.column_stack([normal.logpdf(rows) for normal in normals])
         assert len(mixture.weights) == len(means)
         each.append(logsumexp(log_f, axis=1, b=mixture.weights))
     expected = logsumexp(each, axis=0) - np.log(len(each))

@@ -18,7 +18,7 @@ from bhmc._estimator.prediction import Prediction
 from bhmc._estimator.profiles import feature_blocks, word_features
 from bhmc._estimator.progress import CallbackSupport, Listener, with_callbacks
 from bhmc._estimator.rounds import AUTO
-from bhmc._estimator.running import run_task, task_of
+from bhmc._estimator.running import run_task, task_of, tuned
 from bhmc._estimator.warm_start import Going
 from bhmc._validation.data import row_names
 from bhmc._validation.errors import naming_columns
@@ -212,6 +212,8 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
     warmup_traces_ : WarmupTraces
         With `hyper="paper"` only: the hyperparameters `learned` by name, (chain, sweep), and
         `shared`, (chain, sweep, number), of every sweep of the warm-up.
+    transition_ : Transition
+        The transition that was fitted, with what it chose by the data (`transition_.kappa`).
     likelihood_ : object of bhmc.likelihoods
         The family that was fitted; `likelihood_.describe()` says in one line which columns have
         which family.
@@ -322,8 +324,9 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
             likelihood = resolve(self.likelihood, data, columns, transition.located)
             family = likelihood.prepare(data)
         family.check_precision(self.precision)
-        seeds = seed_sequence(self.random_state).spawn(self.n_chains + 2)
-        *seeds, estimate_seed, outlier_seed = seeds
+        seeds = seed_sequence(self.random_state).spawn(self.n_chains + 3)
+        *seeds, estimate_seed, outlier_seed, pilot_seed = seeds
+        transition = tuned(self, family, transition, init, np.random.default_rng(pilot_seed))
         task = task_of(self, family, transition, init)
         course, going = run_task(self, task, seeds, data, listeners)
         kept = common_draws([one.recorder for one in course.ended])
@@ -335,7 +338,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         self.ended_by_, self.interrupted_ = course.by, course.by == "interrupt"
         self.n_sweeps_ = max(one.made for one in course.chains)
         self.n_warmup_, self.thin_ = course.task.n_warmup, course.task.thin
-        self.likelihood_ = likelihood
+        self.likelihood_, self.transition_ = likelihood, transition
         self.categories_ = {
             columns.names[j] if columns.names else j: labels
             for j, labels in (columns.categories or {}).items()

@@ -15,7 +15,6 @@ from bhmc._validation.parameters import check_whole, seed_sequence
 from bhmc._validation.reading import read_data
 from bhmc.likelihoods import ConjugateFamily, Likelihood
 from bhmc.model.protocol import Places, Predictive
-from bhmc.model.registry import transition_named
 from bhmc.model.state import paths_to
 from bhmc.posterior.draws import Draws, Mixture
 from bhmc.posterior.predictive import (
@@ -40,7 +39,7 @@ class Prediction(TransformerMixin):
     components of equal probability the one with the lowest number is chosen.
     """
 
-    transition: Any
+    transition_: Any
     # Set by `fit`.
     tree_: Tree
     draws_: Draws
@@ -223,7 +222,7 @@ class Prediction(TransformerMixin):
         level = deepest if level is None else check_whole(level, "level", 0)
         if level > deepest:
             raise ValueError(f"level must be at most {deepest}, got {level}.")
-        found = transition_named(self.transition).predictive(self.tree_, level)
+        found = self.transition_.predictive(self.tree_, level)
         return self._family(matrix).at(self.tree_.shared), found
 
     def _responsibilities(self, X) -> NDArray[np.float64]:
@@ -231,7 +230,7 @@ class Prediction(TransformerMixin):
         matrix, tree = self._check_new(X), self.tree_
         with one_blas_thread():
             family = self._family(matrix).at(tree.shared)
-            weights = transition_named(self.transition).component_weights(tree)
+            weights = self.transition_.component_weights(tree)
             found = np.empty((family.n_rows, tree.n_components))
             for rows, log_f in log_tables(family, tree.theta, places=self._places()):
                 found[rows] = responsibilities(log_f, weights, len(weights) - tree.n_components)
@@ -239,7 +238,7 @@ class Prediction(TransformerMixin):
 
     def _places(self) -> Places | None:
         """Where components of the estimate begin, if they have a place on the tree."""
-        return transition_named(self.transition).places(self.tree_)
+        return self.transition_.places(self.tree_)
 
     def _mixtures(self) -> tuple[Mixture, ...]:
         """The mixtures of the kept draws."""

@@ -8,14 +8,41 @@ from typing import Any
 
 import numpy as np
 
+from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc._estimator.chain_run import Task, transition_chain
 from bhmc._estimator.checkpoint import describe_fit
 from bhmc._estimator.progress import Listener
 from bhmc._estimator.rounds import AUTO, AUTO_DRAWS, Aim, Course, most_sweeps, run_rounds
 from bhmc._estimator.warm_start import Going, chains_to_go_on
 from bhmc.likelihoods import ConjugateFamily
-from bhmc.model.protocol import Transition
+from bhmc.model.protocol import Sampler, Transition
 from bhmc.posterior.retention import Plan, memory_sentence, plan
+
+
+def tuned(
+    model: Any, family: ConjugateFamily, transition: Transition, init: Any, rng: np.random.Generator
+) -> Transition:
+    """The transition with the settings that it chooses by the data.
+
+    Parameters
+    ----------
+    model : BHMC
+        The estimator, its parameters checked.
+    family : ConjugateFamily
+        The likelihood bound to the data.
+    transition : Transition
+        Bound to its concentrations.
+    init : str or array
+        As in `BHMC`, after `check_init`.
+    rng : numpy.random.Generator
+        The randomness of a pilot chain.
+    """
+
+    def chain_of(pilot: Transition) -> Sampler:
+        return task_of(model, family, pilot, init).make_chain(rng, None, lambda: False)
+
+    with one_blas_thread():
+        return transition.tuned(chain_of)
 
 
 def task_of(model: Any, family: ConjugateFamily, transition: Transition, init: Any) -> Task:

@@ -38,6 +38,7 @@ if typing.TYPE_CHECKING:
     from bhmc.likelihoods.multinomial import Multinomial
     from bhmc.likelihoods.poisson import Poisson
     from bhmc.likelihoods.product import Product
+    from bhmc.likelihoods.shaped_gaussian import ShapedGaussian
     from bhmc.likelihoods.shared_gaussian import SharedGaussian
 
     NAMES: tuple[str, ...]

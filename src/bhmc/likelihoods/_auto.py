@@ -6,6 +6,7 @@ from scipy import sparse
 from bhmc._validation.data import DENSE
 from bhmc._validation.frames import Columns
 from bhmc.likelihoods._kinds import of_one_kind
+from bhmc.likelihoods._missing import has_missing
 from bhmc.likelihoods._protocol import Likelihood
 from bhmc.likelihoods._registry import by_name
 from bhmc.likelihoods.blocks import Floats, slices
@@ -29,7 +30,8 @@ def choose(X, located: bool = False) -> str:
         The numbers.
     located : bool, default=False
         Whether the family must have a place on a diffusing tree: then dense counts of words are
-        numbers like others, and "shared_gaussian" takes the place of "gaussian".
+        numbers like others. Two columns and more without missing entries have "shaped_gaussian",
+        and "shared_gaussian" takes the place of "gaussian" otherwise.
     """
     if sparse.issparse(X):
         if not bool(((X.data >= 0) & (X.data == np.floor(X.data))).all()):
@@ -39,12 +41,16 @@ def choose(X, located: bool = False) -> str:
         return "bernoulli"
     if not located and _are_word_counts(X):
         return "multinomial"
-    return "spherical_gaussian" if of_one_kind(X) else _of_any_kind(located)
+    if located:
+        return _on_a_tree(X)
+    return "spherical_gaussian" if of_one_kind(X) else "gaussian"
 
 
-def _of_any_kind(located: bool) -> str:
-    """The family of numbers in different units."""
-    return "shared_gaussian" if located else "gaussian"
+def _on_a_tree(X: Floats) -> str:
+    """The family of numbers whose components have a place on a tree."""
+    if X.shape[1] > 1 and not has_missing(X):
+        return "shaped_gaussian"
+    return "spherical_gaussian" if of_one_kind(X) else "shared_gaussian"
 
 
 def _is_binary(X: Floats) -> bool:
@@ -94,13 +100,16 @@ def choose_by_column(X: Floats, columns: Columns, located: bool = False) -> Like
     categorical = sorted(columns.categories or {})
     numbers = [j for j in range(X.shape[1]) if j not in categorical]
     binary = [j for j in numbers if _only_0_and_1(X[:, j])]
-    numeric = choose(X[:, [j for j in numbers if j not in columns.truths]], located)
-    of_all = numeric in ("spherical_gaussian", "multinomial")
+    others = X[:, [j for j in numbers if j not in columns.truths]]
+    numeric = choose(others, located)
+    of_all = numeric == "multinomial" or (numeric != "bernoulli" and of_one_kind(others))
     if of_all or choose(X[:, binary]) != "bernoulli":
         binary = [j for j in binary if j in columns.truths]
     rest = [j for j in numbers if j not in binary]
-    if numeric == "bernoulli":  # what is left has none of 0, or none of 1
-        numeric = _of_any_kind(located)
+    if located and rest:
+        numeric = _on_a_tree(X[:, rest])
+    elif numeric == "bernoulli":  # what is left has none of 0, or none of 1
+        numeric = "gaussian"
     parts = [(numeric, rest), ("bernoulli", binary), ("categorical", categorical)]
     parts = [(name, own) for name, own in parts if own]
     if len(parts) == 1:

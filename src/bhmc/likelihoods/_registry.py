@@ -33,6 +33,7 @@ FAMILIES: dict[str, Entry] = {
     "tied_gaussian": Entry(
         "bhmc.likelihoods.shared_gaussian:SharedGaussian", {"covariance": "full"}
     ),
+    "shaped_gaussian": Entry("bhmc.likelihoods.shaped_gaussian:ShapedGaussian"),
     "free_gaussian": Entry("bhmc.likelihoods.free_gaussian:FreeGaussian"),
     "full_gaussian": Entry("bhmc.likelihoods.full_gaussian:FullGaussian"),
     "known_gaussian": Entry("bhmc.likelihoods.gaussian:Gaussian"),

@@ -4,7 +4,7 @@ Estimator, run, recorder, progress, checkpoints, search and baselines see nothin
 CONTRIBUTING.md has a whole minimal transition.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -163,6 +163,16 @@ class Transition(Protocol):
 
     def learned(self) -> Mapping[str, Prior]:
         """The priors of what is learned, by name."""
+        ...
+
+    def tuned(self, chain_of: Callable[[Any], Sampler]) -> Self:
+        """The transition with the settings that it chooses by the data, before sampling.
+
+        Parameters
+        ----------
+        chain_of : callable
+            Makes a pilot chain of a transition, at its start.
+        """
         ...
 
     def check(self, likelihood: Any, n_levels: int, sampler: str) -> None:

@@ -1,6 +1,7 @@
 """`DiffusedSampler`: a chain of the diffused transition. Wiring; the conditionals are elsewhere."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from bhmc.model.diffused.forest import Forest, is_tidy, new_forest, planted, res
 from bhmc.model.diffused.locations import steps_of
 from bhmc.model.diffused.prior import log_tree
 from bhmc.model.diffused.row_stage import RowStage
+from bhmc.model.diffused.start import in_order
 from bhmc.model.diffused.tree_stage import redraw_tree
 from bhmc.model.state import Hyper, Info, Partition, Sizes, State, paths_to
 from bhmc.rows.local import LocalRows
@@ -255,6 +257,19 @@ class DiffusedSampler:
     def n_components(self) -> int:
         """Number of components that exist."""
         return int((self.forest.leaf >= 0).sum())
+
+    def turn_to_kappa(self, kappa: float) -> None:
+        """Go on under another kappa; steps that are too short for it are made longer.
+
+        Parameters
+        ----------
+        kappa : float
+            As in the transition.
+        """
+        self._setting = replace(self._setting, kappa=kappa)
+        self.steps = self._setting.step_prior(self.family, self.forest.depth)
+        raised = in_order(self.variances, self.steps.least)
+        self.forest.variance[:] = raised[:, self.family.blocks()]
 
     # ---- Stages --------------------------------------------------------------------------------
 

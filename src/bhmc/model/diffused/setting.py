@@ -1,7 +1,8 @@
 """`Diffused` and `GaussianNodes`: transitions whose locations diffuse from parent to child."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,8 @@ MOVES = ("split", "atom", "subtree", "regroup")
 # Rounds in which what goes with the rows of a start settles, the rows staying where they are.
 _ROUNDS_OF_START = 5
 
+AUTO = "auto"
+
 _FEW = 0.2
 _NOT_BOUND = Hyper(_FEW, 1.0, _FEW)
 
@@ -36,14 +39,16 @@ class Diffused:
     ----------
     hyper : Hyper
         Concentrations; `bind` puts them in. gamma0 plays no part.
-    kappa : float, default=1.0
+    kappa : float or "auto", default="auto"
         How far apart the components of a leaf are at least, as a variance in units of the noise.
+        "auto": what a pilot chain finds to give a tree that can be read (`resolution.py`), and 1
+        where there is no data.
     moves : "auto" or tuple of str, default="auto"
         Block moves of every sweep.
     """
 
     hyper: Hyper = _NOT_BOUND
-    kappa: float = 1.0
+    kappa: float | str = AUTO
     moves: str | tuple[str, ...] = "auto"
 
     name: ClassVar[str] = "diffused"
@@ -68,7 +73,20 @@ class Diffused:
     def step_prior(self, family: Any, depth: int) -> StepPrior:
         """The prior of the variances."""
         prior = family.prior_on_tree()
-        return StepPrior(prior.spread, np.where(prior.has_noise, self.kappa, 0.0), depth)
+        return StepPrior(prior.spread, np.where(prior.has_noise, self.least_step, 0.0), depth)
+
+    @property
+    def least_step(self) -> float:
+        """kappa as a number."""
+        return 1.0 if isinstance(self.kappa, str) else self.kappa
+
+    def tuned(self, chain_of: Callable[["Diffused"], Any]) -> "Diffused":
+        """The transition with kappa as a number, by the sweeps of a pilot chain."""
+        if self.kappa != AUTO:
+            return self
+        from bhmc.model.diffused.resolution import readable_kappa
+
+        return replace(self, kappa=readable_kappa(chain_of(self)))
 
     # ---- Transition ----------------------------------------------------------------------------
 
@@ -95,6 +113,7 @@ class Diffused:
         """Refuse families whose components have no place on a tree, and the finite form."""
         check_located(likelihood, self.name)
         _check_moves(self.moves)
+        _check_kappa(self.kappa)
         if self.hyper.n_components is not None:
             raise ValueError(f"transition={self.name!r} has no fixed number of components.")
 
@@ -107,7 +126,7 @@ class Diffused:
             n,
             depth=self.depth(n_levels),
             concentrations=self.concentrations(hyper),
-            kappa=self.kappa,
+            kappa=self.least_step,
             likelihood=likelihood,
             n_features=n_features,
             rng=rng,
@@ -245,6 +264,13 @@ class GaussianNodes(Diffused):
     def concentrations(self, hyper: Hyper) -> tuple[float, float]:
         """(alpha, alpha)."""
         return hyper.alpha, hyper.alpha
+
+
+def _check_kappa(kappa: Any) -> None:
+    """Refuse what is neither "auto" nor a number from 0 on."""
+    number = isinstance(kappa, Real) and not isinstance(kappa, bool)
+    if kappa != AUTO and not (number and 0 <= kappa < np.inf):
+        raise ValueError(f"kappa must be 'auto' or a number from 0 on, got {kappa!r}.")
 
 
 def _check_moves(moves: Any) -> None:

@@ -56,10 +56,23 @@ def settled_variances(forest: Forest, prior: StepPrior, blocks: NDArray[np.int64
         z = np.flatnonzero(forest.level == level)
         variances[level] = _mean_squares(places[z] - places[forest.parent[z]], of)
     variances[-1] = _mean_squares(atoms - places[forest.leaf[: forest.used[1]]], of)
-    least = prior.least + 1e-3
+    return in_order(variances, prior.least + 1e-3)
+
+
+def in_order(variances: Floats, least: Floats) -> Floats:
+    """(L + 2, B): the variances, made larger from the last level up where they are too small.
+
+    Parameters
+    ----------
+    variances : (L + 2, B) array
+        v_0 to v_(L+1).
+    least : (B,) array
+        v_(L+1) is above this.
+    """
+    raised = variances.copy()
     for level in range(len(variances) - 1, 0, -1):
-        variances[level] = least = np.maximum(variances[level], 1.01 * least)
-    return variances
+        raised[level] = least = np.maximum(raised[level], 1.01 * least)
+    return raised
 
 
 def _mean_places(forest: Forest) -> Floats:

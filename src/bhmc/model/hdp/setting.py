@@ -1,6 +1,6 @@
 """`Hdp`: the published transition, as the rest of the package sees it. Wiring, no mathematics."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -67,6 +67,10 @@ class Hdp:
     def learned(self) -> Mapping[str, Prior]:
         """The priors of the concentrations that are learned, by name."""
         return self.hyper.priors
+
+    def tuned(self, chain_of: Callable[["Hdp"], Any]) -> "Hdp":
+        """The transition itself: nothing is chosen by the data."""
+        return self
 
     def check(self, likelihood: Any, n_levels: int, sampler: str) -> None:
         """Refuse the published sampler for the finite form, which it does not have, and with block

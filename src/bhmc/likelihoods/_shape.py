@@ -1,0 +1,124 @@
+"""The shape of the noise: the covariance of rows within groups, estimated before sampling.
+
+Directions in which all groups vary widely (how bright a picture is) hide the others from methods
+that measure plain distances. Dividing by the covariance within groups takes them back to what they
+tell. Directions in which rows hardly vary must not count without bound, though: they hold rounding
+and outliers. So the covariance is shrunk towards equal variances, and whether it is used at all is
+decided by rows that were held out.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bhmc.likelihoods.blocks import Floats
+from bhmc.likelihoods.kmeans import group_means, kmeans_centres, nearest
+
+# The share of equal variances in the shape: no direction counts more than about three times as much
+# as in the mean. docs/families.md has what other shares did.
+_SHARE = 0.3
+
+# So many rows, evenly spaced, stand for all. Numbers of groups that are tried: multiples of the
+# root of that number, and no more than this.
+_MOST_ROWS, _MULTIPLES, _MOST_GROUPS = 2000, (0.125, 0.25, 0.5, 1.0, 2.0), 100
+
+# Fewer rows than this for each column say too little of a covariance.
+_LEAST_ROWS = 3
+
+# Every so many-th row is held out.
+_FOLDS = 5
+
+
+def noise_shape(rows: Floats) -> Floats:
+    """(d, d): the shrunk covariance within groups, or the identity where held-out rows prefer it.
+
+    Its scale is such that rows in its units have a mean variance of 1.
+
+    Parameters
+    ----------
+    rows : (n, d) array
+        Centred, in units in which equal variances are a sensible target; nothing is missing.
+    """
+    sample = rows[:: -(-len(rows) // _MOST_ROWS)]
+    d = rows.shape[1]
+    if d < 2 or len(sample) < _LEAST_ROWS * d:
+        return _in_scale(np.eye(d), sample)
+    return _in_scale(_most_probable_shape(sample), sample)
+
+
+def _most_probable_shape(rows: Floats) -> Floats:
+    """The shape, or the identity, with which rows that are held out have the highest density.
+
+    The density is that of a mixture of groups of the other rows, all with one covariance. How many
+    groups there are is tried out. Groups are made by k-means with plain distances, and then again
+    in units of the shape that was found.
+    """
+    held = np.arange(len(rows)) % _FOLDS == _FOLDS - 1
+    train, test = rows[~held], rows[held]
+    equal = np.eye(rows.shape[1])
+    best, found = -np.inf, equal
+    for k in _numbers_of_groups(len(rows)):
+        first = _grouped(train, k, equal)
+        shape = _shrunk(_within(train, first))
+        second = _grouped(train, k, shape)
+        again = _shrunk(_within(train, second))
+        for group, candidate in ((first, equal), (first, shape), (second, again)):
+            density = _log_density(train, test, group, candidate)
+            if density > best:
+                best, found = density, candidate
+    return found
+
+
+def _numbers_of_groups(n: int) -> list[int]:
+    """What is tried, each once."""
+    tried = [min(max(int(share * np.sqrt(n)), 2), _MOST_GROUPS) for share in _MULTIPLES]
+    return sorted(set(tried))
+
+
+def _grouped(rows: Floats, k: int, shape: Floats) -> NDArray[np.int64]:
+    """(n,) groups by k-means in units of a shape, numbered from 0; none is empty."""
+    turned = _turned(rows, shape)
+    centres = kmeans_centres(turned, k, np.random.default_rng(0))
+    return np.unique(nearest(turned, centres), return_inverse=True)[1].reshape(-1)
+
+
+def _within(rows: Floats, group: NDArray[np.int64]) -> Floats:
+    """(d, d): the covariance of rows around the means of their groups."""
+    k = int(group.max()) + 1
+    residuals = rows - group_means(rows, group, k)[group]
+    return residuals.T @ residuals / max(len(rows) - k, 1)
+
+
+def _shrunk(covariance: Floats) -> Floats:
+    """(1 - share) covariance + share times its mean variance times the identity."""
+    mean = np.trace(covariance) / len(covariance)
+    if mean <= 0:  # every row is the mean of its group
+        return np.eye(len(covariance))
+    return (1 - _SHARE) * covariance / mean + _SHARE * np.eye(len(covariance))
+
+
+def _in_scale(shape: Floats, rows: Floats) -> Floats:
+    """The shape times the mean variance of rows in its units."""
+    turned = _turned(rows, shape)
+    mean = float(np.einsum("nd,nd->", turned, turned)) / turned.size
+    return shape * (mean if mean > 0 else 1.0)
+
+
+def _turned(rows: Floats, shape: Floats) -> Floats:
+    """Rows in units of a shape."""
+    return np.linalg.solve(np.linalg.cholesky(shape), rows.T).T
+
+
+def _log_density(train: Floats, test: Floats, group: NDArray[np.int64], shape: Floats) -> float:
+    """Mean of log sum_k n_k / n N(x; mean_k, s shape) over `test`; s is the variance in `train`."""
+    k, root = int(group.max()) + 1, np.linalg.cholesky(shape)
+    train, test = _turned(train, shape), _turned(test, shape)
+    means = group_means(train, group, k)
+    residuals = train - means[group]
+    freedom = max(len(train) - k, 1) * train.shape[1]
+    s = max(float(np.einsum("nd,nd->", residuals, residuals)) / freedom, 1e-300)
+    squares = (test**2).sum(axis=1)[:, None] - 2 * test @ means.T + (means**2).sum(axis=1)
+    log_f = np.log(np.bincount(group) / len(train)) - 0.5 * np.maximum(squares, 0.0) / s
+    top = log_f.max(axis=1)
+    log_sum = top + np.log(np.exp(log_f - top[:, None]).sum(axis=1))
+    log_det = np.log(np.diag(root)).sum()
+    return float(log_sum.mean() - log_det - 0.5 * train.shape[1] * np.log(2 * np.pi * s))

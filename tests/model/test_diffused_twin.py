@@ -199,7 +199,7 @@ def of_subtrees(engine, n_seeds: int = 4) -> float:
         for z in np.flatnonzero(forest.level > 1):
             one = settled(reference._copy(forest))
             engine.take_subtree(one, z)
-            engine.find_beliefs_beside(one, z)
+            engine.find_beliefs_to(one, one.level[z] - 1)
             engine.weigh_subtree(one, z, ALPHA, G)
             exact = reference.subtree_places(forest, z, ALPHA, G)
             others = np.setdiff1d(np.arange(one.used[0]), list(exact))

@@ -84,7 +84,7 @@ class DiffusedMutant(NamedTuple):
 
 
 _CHAIN_FACTOR = (
-    ("        total += log_alone(block, alpha if level < depth else g)\n", "        pass\n"),
+    ("        total += log_alone(forest, row_at(forest, level), block)\n", "        pass\n"),
 )
 
 DIFFUSED_MUTANTS = (
@@ -221,8 +221,8 @@ DIFFUSED_MUTANTS = (
         KERNELS,
         (
             (
-                "    conc = concentration(forest, z, alpha, g)\n    total = log_passing",
-                "    conc = alpha\n    total = log_passing",
+                "    row = row_at(forest, forest.level[z])\n",
+                "    row = _INNER\n",
             ),
         ),
         "redraw_tree",
@@ -338,9 +338,8 @@ DIFFUSED_MUTANTS = (
                 "",
             ),
             (
-                "        b -= forest.up_linear[first, d] / "
-                "(1.0 + forest.up_precision[first, c] * step)\n",
-                "",
+                "        forest.scratch[OTHER_FACTOR, c] = fall\n",
+                "        forest.scratch[OTHER_FACTOR, c] = 0.0\n",
             ),
         ),
         "redraw_tree",

@@ -169,7 +169,7 @@ class DiffusedSampler:
         held = captured["forest"]
         n_nodes, n_atoms, depth = len(held["level"]), len(held["leaf"]), len(held["variance"]) - 2
         family: Any = rows.family
-        forest = new_forest(n_nodes, n_atoms, depth, *family.precision_columns())
+        forest = new_forest(n_nodes, n_atoms, depth, *family.precision_columns(), rows.n_rows)
         for name, value in held.items():
             getattr(forest, name)[:] = value
         forest.origin[:] = captured["origin"]

@@ -10,7 +10,15 @@ import math
 
 from bhmc._compiled.decorators import compiled, helper, summing
 from bhmc._compiled.random_source import uniform
-from bhmc.model.diffused.kernels.messages import collect, find_beliefs, log_fit
+from bhmc.model.diffused.kernels.messages import (
+    FACTOR,
+    OTHER_FACTOR,
+    add_times,
+    collect,
+    find_beliefs,
+    log_fit,
+    set_to_sum,
+)
 from bhmc.model.diffused.kernels.places import concentration, free_slot, free_slots
 
 # Rows of `scratch`: the grandparent without the items, the two sides, and room for a width.
@@ -48,20 +56,20 @@ def find_cavity(forest, first, second):
     """scratch[2:4] = mean and variance of the grandparent's m without messages of both nodes."""
     y, v = forest.parent[first], forest.level[first]
     for c in range(len(forest.repeats)):
-        step = forest.variance[v, c]
-        a = 1.0 / forest.spread[y, c]
+        step, a = forest.variance[v, c], 1.0 / forest.spread[y, c]
         a -= forest.up_precision[first, c] / (1.0 + forest.up_precision[first, c] * step)
         if second != first:
             a -= forest.up_precision[second, c] / (1.0 + forest.up_precision[second, c] * step)
         forest.scratch[_CAVITY + 1, c] = 1.0 / a
-    for d in range(len(forest.column)):
-        c = forest.column[d]
-        step = forest.variance[v, c]
-        b = forest.mean[y, d] / forest.spread[y, c]
-        b -= forest.up_linear[first, d] / (1.0 + forest.up_precision[first, c] * step)
-        if second != first:
-            b -= forest.up_linear[second, d] / (1.0 + forest.up_precision[second, c] * step)
-        forest.scratch[_CAVITY, d] = b * forest.scratch[_CAVITY + 1, c]
+        forest.scratch[FACTOR, c] = 1.0 / (a * forest.spread[y, c])
+        fall = -1.0 / (a * (1.0 + forest.up_precision[first, c] * step))
+        forest.scratch[OTHER_FACTOR, c] = fall
+    set_to_sum(forest, forest.scratch, _CAVITY, forest.mean, y, forest.up_linear, first)
+    if second != first:
+        for c in range(len(forest.repeats)):
+            below = 1.0 + forest.up_precision[second, c] * forest.variance[v, c]
+            forest.scratch[FACTOR, c] = -forest.scratch[_CAVITY + 1, c] / below
+        add_times(forest, forest.scratch, _CAVITY, forest.up_linear, second)
 
 
 @helper
@@ -76,14 +84,12 @@ def clear_side(forest, side):
 @helper
 def add_item(forest, precision, linear, item, step, side):
     """The message of an item is added to the sums of a side."""
-    for d in range(len(forest.column)):
-        c = forest.column[d]
-        forest.scratch[_SUMS + side, d] += linear[item, d] / (
-            1.0 + precision[item, c] * forest.variance[step, c]
-        )
     for c in range(len(forest.repeats)):
         p = precision[item, c]
-        forest.scratch[_SUM_PRECISIONS + side, c] += p / (1.0 + p * forest.variance[step, c])
+        factor = 1.0 / (1.0 + p * forest.variance[step, c])
+        forest.scratch[FACTOR, c] = factor
+        forest.scratch[_SUM_PRECISIONS + side, c] += factor * p
+    add_times(forest, forest.scratch, _SUMS + side, linear, item)
 
 
 @helper
@@ -93,11 +99,10 @@ def settle_side(forest, level, side):
         wide = forest.scratch[_CAVITY + 1, c] + forest.variance[level, c]
         spread = 1.0 / (forest.scratch[_SUM_PRECISIONS + side, c] + 1.0 / wide)
         forest.scratch[_SPREADS + side, c] = spread
-    for d in range(len(forest.column)):
-        c = forest.column[d]
-        wide = forest.scratch[_CAVITY + 1, c] + forest.variance[level, c]
-        pull = forest.scratch[_SUMS + side, d] + forest.scratch[_CAVITY, d] / wide
-        forest.scratch[_SIDES + side, d] = pull * forest.scratch[_SPREADS + side, c]
+        forest.scratch[FACTOR, c] = spread
+        forest.scratch[OTHER_FACTOR, c] = spread / wide
+    place = _SIDES + side
+    set_to_sum(forest, forest.scratch, place, forest.scratch, _SUMS + side, forest.scratch, _CAVITY)
 
 
 @helper
@@ -161,7 +166,7 @@ def log_gain(forest, level):
     total = 0.0
     for d in range(len(forest.column)):
         c = forest.column[d]
-        v, w, a = forest.variance[level, c], forest.scratch[_CAVITY + 1, c], 0.0
+        v, w = forest.variance[level, c], forest.scratch[_CAVITY + 1, c]
         a = forest.scratch[_CAVITY, d]
         p0, p1 = forest.scratch[_SUM_PRECISIONS, c], forest.scratch[_SUM_PRECISIONS + 1, c]
         h0, h1 = forest.scratch[_SUMS, d], forest.scratch[_SUMS + 1, d]

@@ -58,6 +58,10 @@ class Forest(NamedTuple):
     """(S, P) variance of m_z given all atoms."""
     weight: Floats
     """(S + C,) log weights of the options of a draw."""
+    option: Floats
+    """(C + S,) weights of the options of a row: atoms, then new ones that begin at nodes."""
+    share: Floats
+    """(S,) N_z / (N_z + c_z), 0 where the slot is free."""
     path: Floats
     """(S,) log p(a block of rows passes from the root to z)."""
     log_gamma: Floats
@@ -115,6 +119,8 @@ def new_forest(
         mean=np.zeros((s, d)),
         spread=np.ones((s, p)),
         weight=np.zeros(s + c),
+        option=np.zeros(c + s),
+        share=np.zeros(s),
         path=np.zeros(s),
         log_gamma=np.full((3, n_rows + 1), np.nan),
         log_gamma_at=np.array([0.0, np.nan, np.nan]),
@@ -195,6 +201,7 @@ _OF_NODES = {
     "up_linear": 0,
     "mean": 0,
     "spread": 1,
+    "share": 0,
     "path": 0,
 }
 _OF_ATOMS = {"leaf": -1, "count": 0, "theta": 0, "precision": 0, "linear": 0}
@@ -217,6 +224,7 @@ def grown(forest: Forest, n_nodes: int = 0, n_atoms: int = 0) -> Forest:
             pad = np.full((more, *array.shape[1:]), free, dtype=array.dtype)
             longer[name] = np.concatenate([array, pad])
     size = len(longer["level"]) + len(longer["leaf"])
+    longer["option"] = np.zeros(size)
     longer["weight"], longer["lists"] = np.zeros(size), np.zeros((4, size), dtype=np.int64)
     return forest._replace(**longer)
 

@@ -12,7 +12,6 @@ import math
 
 from bhmc._compiled.decorators import compiled, helper, summing
 
-
 # Rows of `scratch` that hold a factor for each precision.
 FACTOR, OTHER_FACTOR = 13, 14
 

@@ -115,24 +115,12 @@ def release_empty(forest, z):
 
 @helper
 def free_slot(forest):
-    """A free slot for a node; -1 if there is none."""
+    """A free slot for a node; there is one, because every node that stays has an atom below it."""
     for z in range(forest.used[0]):
         if forest.level[z] < 0:
             return z
-    if forest.used[0] == len(forest.level):
-        return -1
     forest.used[0] += 1
     return forest.used[0] - 1
-
-
-@helper
-def free_slots(forest):
-    """How many slots are free for nodes."""
-    n = len(forest.level) - forest.used[0]
-    for z in range(forest.used[0]):
-        if forest.level[z] < 0:
-            n += 1
-    return n
 
 
 @helper
@@ -147,6 +135,12 @@ def open_chain(forest, z, target):
             forest.up_precision[y, c] = 0.0
         z = y
     return z
+
+
+@helper
+def log_sigmoid(x):
+    """log of 1 / (1 + exp(-x))."""
+    return min(x, 0.0) - math.log1p(math.exp(-abs(x)))
 
 
 @helper

@@ -19,7 +19,7 @@ from bhmc.model.diffused.kernels.messages import (
     log_fit,
     set_to_sum,
 )
-from bhmc.model.diffused.kernels.places import concentration, free_slot, free_slots
+from bhmc.model.diffused.kernels.places import concentration, free_slot, log_sigmoid
 
 # Rows of `scratch`: the grandparent without the items, the two sides, and room for a width.
 _CAVITY, _SIDES, _SPREADS, _SUMS, _SUM_PRECISIONS, _WIDTH = 2, 4, 6, 8, 10, 12
@@ -150,9 +150,9 @@ def draw_sides(forest, precision, linear, a, b, n, level, known, other, of_atoms
         if known:
             side = 1 if parent_of(forest, item, of_atoms) == other else 0
         else:
-            side = 0 if math.log(uniform(rng)) < -math.log1p(math.exp(-odds)) else 1
+            side = 0 if math.log(uniform(rng)) < log_sigmoid(odds) else 1
         forest.lists[1, i] = side
-        log_q -= math.log1p(math.exp(-odds if side == 0 else odds))
+        log_q += log_sigmoid(odds if side == 0 else -odds)
     return log_q
 
 
@@ -300,13 +300,11 @@ def try_one(forest, precision, linear, level, of_atoms, alpha, g, rng):
 
 @compiled
 def regroup(forest, tries, alpha, g, rng):
-    """So many proposals to split a node or merge two; how many are done before room runs out."""
+    """So many proposals to split a node or merge two."""
     depth = len(forest.variance) - 2
     collect(forest)
     find_beliefs(forest)
-    for i in range(tries):
-        if free_slots(forest) < 1:
-            return i
+    for _ in range(tries):
         level = 1 + int(uniform(rng) * depth)
         of_atoms = level == depth
         if of_atoms:
@@ -318,4 +316,3 @@ def regroup(forest, tries, alpha, g, rng):
         if changed:
             collect(forest)
             find_beliefs(forest)
-    return tries

@@ -15,7 +15,6 @@ from bhmc.model.diffused.kernels.places import (
     add_rows,
     choose,
     find_paths,
-    free_slots,
     log_new_below,
     open_chain,
     release_empty,
@@ -73,22 +72,16 @@ def weigh_atom(forest, k, alpha, g):
 
 
 @compiled
-def move_atoms(forest, order, first, alpha, g, rng):
-    """Atom after atom: P(leaf | the other atoms), theta and m integrated out.
-
-    From order[first] on, until room for new nodes runs out; returns how many are done.
-    """
+def move_atoms(forest, order, alpha, g, rng):
+    """Atom after atom: P(leaf | the other atoms), theta and m integrated out."""
     depth = len(forest.variance) - 2
-    for i in range(first, len(order)):
-        if free_slots(forest) < depth:
-            return i
+    for i in range(len(order)):
         k = order[i]
         take_atom(forest, k)
         find_beliefs_to(forest, depth)
         weigh_atom(forest, k, alpha, g)
         z = choose(forest.weight, forest.used[0], rng)
         put_atom(forest, k, open_chain(forest, z, depth))
-    return len(order)
 
 
 @helper
@@ -143,19 +136,14 @@ def ancestor(forest, k, level):
 
 
 @compiled
-def move_subtrees(forest, order, levels, first, alpha, g, rng):
+def move_subtrees(forest, order, levels, alpha, g, rng):
     """P(where the ancestor of an atom at a level hangs | all other atoms), theta and m integrated
     out; atom order[i], level levels[i].
-
-    From `first` on, until room for new nodes runs out; returns how many are done.
     """
-    for i in range(first, len(order)):
+    for i in range(len(order)):
         z = ancestor(forest, order[i], levels[i])
-        if free_slots(forest) < forest.level[z]:
-            return i
         take_subtree(forest, z)
         find_beliefs_to(forest, levels[i] - 1)
         weigh_subtree(forest, z, alpha, g)
         y = choose(forest.weight, forest.used[0], rng)
         put_subtree(forest, z, open_chain(forest, y, forest.level[z] - 1))
-    return len(order)

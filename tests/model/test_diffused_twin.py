@@ -306,10 +306,10 @@ def test_options_of_rows(name):
             PLAIN.fill_options(one, tables, row, PLAIN.top_of_living(one, tables, row))
             total = PLAIN.add_up_options(one, *rates)
             exact = reference.row_options(one, u[row], seen[row], *rates)
-            options = [*exact[0], *(len(one.leaf) + np.array(list(exact[1])))]
-            assert one.option.sum() == pytest.approx(total) == one.option[options].sum()
+            found = np.append(one.option[list(exact[0])], one.opening[list(exact[1])])
+            assert one.option.sum() + one.opening.sum() == pytest.approx(total) == found.sum()
             exact = [*exact[0].values(), *exact[1].values()]
-            assert apart(np.log(one.option[options]), exact) < 1e-9
+            assert apart(np.log(found), exact) < 1e-9
 
 
 def _rows_of(chain):

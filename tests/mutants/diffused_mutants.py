@@ -113,8 +113,8 @@ DIFFUSED_MUTANTS = (
         KERNELS,
         (
             (
-                "w = forest.weight[z] * conc * forest.option[first + z]",
-                "w = forest.weight[z] * forest.option[first + z]",
+                "w = forest.weight[z] * conc * forest.opening[z]",
+                "w = forest.weight[z] * forest.opening[z]",
             ),
         ),
         "redraw_rows",

@@ -6,6 +6,7 @@ imported when it is first needed.
 """
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,7 @@ class LogitUnits(Located):
 
     def row_numbers(self, rows: slice) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         """(ones, seen), (n, D) each, and that all coordinates are logits."""
-        t = self.statistics(rows)
+        t: Any = self.statistics(rows)
         ones, seen = self.logit_counts(t.toarray() if sparse.issparse(t) else t)
         return ones, seen, np.ones(self.n_logits, dtype=bool)
 

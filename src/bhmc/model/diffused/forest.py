@@ -59,7 +59,9 @@ class Forest(NamedTuple):
     weight: Floats
     """(S + C,) log weights of the options of a draw."""
     option: Floats
-    """(C + S,) weights of the options of a row: atoms, then new ones that begin at nodes."""
+    """(C,) weights of a row's atoms."""
+    opening: Floats
+    """(S,) weights of new atoms that begin at nodes."""
     share: Floats
     """(S,) N_z / (N_z + c_z), 0 where the slot is free."""
     path: Floats
@@ -119,7 +121,8 @@ def new_forest(
         mean=np.zeros((s, d)),
         spread=np.ones((s, p)),
         weight=np.zeros(s + c),
-        option=np.zeros(c + s),
+        option=np.zeros(c),
+        opening=np.zeros(s),
         share=np.zeros(s),
         path=np.zeros(s),
         log_gamma=np.full((3, n_rows + 1), np.nan),
@@ -201,10 +204,11 @@ _OF_NODES = {
     "up_linear": 0,
     "mean": 0,
     "spread": 1,
+    "opening": 0,
     "share": 0,
     "path": 0,
 }
-_OF_ATOMS = {"leaf": -1, "count": 0, "theta": 0, "precision": 0, "linear": 0}
+_OF_ATOMS = {"leaf": -1, "count": 0, "theta": 0, "precision": 0, "linear": 0, "option": 0}
 
 
 def grown(forest: Forest, n_nodes: int = 0, n_atoms: int = 0) -> Forest:
@@ -224,7 +228,6 @@ def grown(forest: Forest, n_nodes: int = 0, n_atoms: int = 0) -> Forest:
             pad = np.full((more, *array.shape[1:]), free, dtype=array.dtype)
             longer[name] = np.concatenate([array, pad])
     size = len(longer["level"]) + len(longer["leaf"])
-    longer["option"] = np.zeros(size)
     longer["weight"], longer["lists"] = np.zeros(size), np.zeros((4, size), dtype=np.int64)
     return forest._replace(**longer)
 

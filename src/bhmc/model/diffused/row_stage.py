@@ -25,6 +25,8 @@ class Tables(NamedTuple):
     """(n, ...) the same of atoms that began in this tile, for the rows after that."""
     young_nodes: Floats
     """(n, ...) of nodes that did."""
+    top: Floats
+    """(n,) the largest of `atoms` and `nodes`."""
     anchors: NDArray[np.int64]
     """(L + 1,) a node of each level that has a column in `nodes`; that of atoms is atom 0."""
 
@@ -67,11 +69,14 @@ class RowStage:
         rows.fill(family.natural(family.leave(forest.theta[:k])), None)
         below = self._below[np.maximum(forest.level[:m], 0) + 1]
         places, (n_nodes, n_atoms) = forest.location[:m], self._room()
+        atoms = rows.tile.log_f[:n_rows].astype(np.float64, copy=False)
+        nodes = np.ascontiguousarray(family.log_new_at(rows.open_rows, places, below))
         return Tables(
-            atoms=rows.tile.log_f[:n_rows].astype(np.float64, copy=False),
-            nodes=np.ascontiguousarray(family.log_new_at(rows.open_rows, places, below)),
+            atoms=atoms,
+            nodes=nodes,
             young_atoms=np.empty((n_rows, n_atoms - k)),
             young_nodes=np.empty((n_rows, n_nodes - m)),
+            top=np.maximum(atoms.max(axis=1), nodes.max(axis=1)),
             anchors=np.array([np.argmax(forest.level == i) for i in range(forest.depth + 1)]),
         )
 

@@ -60,7 +60,7 @@ class DiffusedSampler:
         self.source = self.engine.random_source(rng)
         self._hyper, self.priors = hyper, dict(setting.learned())
         self.steps = setting.step_prior(rows.family, forest.depth)
-        self._learns, self._blocks = True, rows.family.blocks()
+        self._learns, self._blocks = True, self.family.blocks()
         self._firsts = np.unique(self._blocks, return_index=True)[1]
         self._sums: NDArray[np.float64] | None = None
         self._events = np.zeros(5, dtype=np.int64)
@@ -172,7 +172,8 @@ class DiffusedSampler:
         held = captured["forest"]
         n_nodes, n_atoms, depth = len(held["level"]), len(held["leaf"]), len(held["variance"]) - 2
         family: Any = rows.family
-        forest = new_forest(n_nodes, n_atoms, depth, *family.precision_columns(), rows.n_rows)
+        column, repeats = family.precision_columns()
+        forest = new_forest(n_nodes, n_atoms, depth, column, repeats, rows.n_rows)
         for name, value in held.items():
             getattr(forest, name)[:] = value
         forest.origin[:] = captured["origin"]

@@ -8,6 +8,8 @@ same probability both ways, because it looks at the grandparent only.
 
 import math
 
+import numpy as np
+
 from bhmc._compiled.decorators import compiled, helper, summing
 from bhmc._compiled.random_source import uniform
 from bhmc.model.diffused.kernels.messages import (
@@ -208,7 +210,7 @@ def log_prior_gain(first, second, alpha, conc):
 @helper
 def log_ratio(forest, precision, linear, n, level, alpha, conc, of_atoms):
     """log of p(two nodes) / p(one node), from lists[0] and lists[1]."""
-    first, second = 0, 0
+    first = second = np.int64(0)
     for side in range(2):
         clear_side(forest, side)
     for i in range(n):
@@ -308,10 +310,12 @@ def regroup(forest, tries, alpha, g, rng):
         level = 1 + int(uniform(rng) * depth)
         of_atoms = level == depth
         if of_atoms:
-            changed = try_one(forest, forest.precision, forest.linear, level, True, alpha, g, rng)
+            changed = try_one(
+                forest, forest.precision, forest.linear, level, of_atoms, alpha, g, rng
+            )
         else:
             changed = try_one(
-                forest, forest.up_precision, forest.up_linear, level, False, alpha, g, rng
+                forest, forest.up_precision, forest.up_linear, level, of_atoms, alpha, g, rng
             )
         if changed:
             collect(forest)

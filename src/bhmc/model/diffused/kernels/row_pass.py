@@ -46,26 +46,14 @@ def change_rows(forest, z, change, alpha, g):
 
 
 @helper
-def largest_at(table, i, width, top):
-    """The largest of `top` and a row's first entries: four at a time, not one after the other."""
-    a = b = c = d = top
-    whole = width - width % 4
-    for k in range(0, whole, 4):
-        a, b = max(a, table[i, k]), max(b, table[i, k + 1])
-        c, d = max(c, table[i, k + 2]), max(d, table[i, k + 3])
-    for k in range(whole, width):
-        a = max(a, table[i, k])
-    return max(max(a, b), max(c, d))
-
-
-@helper
 def top_of_all(forest, tables, i):
     """The largest log f of row i, atoms and nodes that are gone among them."""
-    k, z = tables.atoms.shape[1], tables.nodes.shape[1]
-    top = largest_at(tables.atoms, i, k, -math.inf)
-    top = largest_at(tables.nodes, i, z, top)
-    top = largest_at(tables.young_atoms, i, forest.used[1] - k, top)
-    return largest_at(tables.young_nodes, i, forest.used[0] - z, top)
+    top = tables.top[i]
+    for k in range(forest.used[1] - tables.atoms.shape[1]):
+        top = max(top, tables.young_atoms[i, k])
+    for z in range(forest.used[0] - tables.nodes.shape[1]):
+        top = max(top, tables.young_nodes[i, z])
+    return top
 
 
 @helper
@@ -84,35 +72,35 @@ def top_of_living(forest, tables, i):
 
 @helper
 def fill_options(forest, tables, i, top):
-    """option[k] = f of atom k, option[C + z] = f* at node z, all divided by exp(top)."""
-    first, k_old, z_old = len(forest.leaf), tables.atoms.shape[1], tables.nodes.shape[1]
+    """option[k] = f of atom k, opening[z] = f* at node z, all divided by exp(top)."""
+    k_old, z_old = tables.atoms.shape[1], tables.nodes.shape[1]
     for k in range(k_old):
         forest.option[k] = exp_within(min(tables.atoms[i, k] - top, 0.0))
     for k in range(forest.used[1] - k_old):
         forest.option[k_old + k] = exp_within(min(tables.young_atoms[i, k] - top, 0.0))
     for z in range(z_old):
-        forest.option[first + z] = exp_within(min(tables.nodes[i, z] - top, 0.0))
+        forest.opening[z] = exp_within(min(tables.nodes[i, z] - top, 0.0))
     for z in range(forest.used[0] - z_old):
-        forest.option[first + z_old + z] = exp_within(min(tables.young_nodes[i, z] - top, 0.0))
+        forest.opening[z_old + z] = exp_within(min(tables.young_nodes[i, z] - top, 0.0))
 
 
 @summing
 def add_up_options(forest, alpha, g):
-    """option[...] = the weight of each option of a row; their sum.
+    """option[k], opening[z] = the weight of each option of a row; their sum.
 
     Atom k: p(its leaf) n_k / (N + g) f(x; theta_k). New atom at leaf z: p(z) g / (N_z + g) f*_z(x);
-    new branch below z: p(z) alpha / (N_z + alpha) f*_z(x). `option` holds f times any number that
-    is the same for all options of a row.
+    new branch below z: p(z) alpha / (N_z + alpha) f*_z(x). They hold f times any number that is
+    the same for all options of a row.
     """
-    total, first, depth = 0.0, len(forest.leaf), len(forest.variance) - 2
+    total, depth = 0.0, len(forest.variance) - 2
     for k in range(forest.used[1]):
         w = forest.weight[forest.leaf[k]] * forest.count[k] * forest.option[k]
         forest.option[k] = w
         total += w
     for z in range(forest.used[0]):
         conc = alpha if forest.level[z] < depth else g
-        w = forest.weight[z] * conc * forest.option[first + z]
-        forest.option[first + z] = w
+        w = forest.weight[z] * conc * forest.opening[z]
+        forest.opening[z] = w
         total += w
     return total
 
@@ -131,13 +119,13 @@ def pick_option(forest, left):
             left -= w
             if left < 0.0:
                 return k
-    for z in range(first, first + forest.used[0]):
-        w = forest.option[z]
+    for z in range(forest.used[0]):
+        w = forest.opening[z]
         if w > 0.0:
-            last = z
+            last = first + z
             left -= w
             if left < 0.0:
-                return z
+                return first + z
     return last
 
 
@@ -157,7 +145,7 @@ def take_row(forest, k, alpha, g):
     """One row leaves atom k; what is empty goes."""
     z = forest.leaf[k]
     forest.count[k] -= 1
-    change_rows(forest, z, -1, alpha, g)
+    change_rows(forest, z, np.int64(-1), alpha, g)
     if forest.count[k] == 0:
         forest.leaf[k] = -1
     release_empty(forest, z)
@@ -194,5 +182,5 @@ def pass_rows(forest, numbers, tables, component, position, alpha, g, rng):
             option = begin_atom(forest, numbers, tables, i, option - first, rng)
         component[i] = option
         forest.count[option] += 1
-        change_rows(forest, forest.leaf[option], 1, alpha, g)
+        change_rows(forest, forest.leaf[option], np.int64(1), alpha, g)
     return len(component)

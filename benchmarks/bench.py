@@ -28,8 +28,13 @@ from benchmarks.timing import (
     take_turns,
 )
 from bhmc._sampling.run import run
+from bhmc.likelihoods import SharedGaussian
+from bhmc.model.diffused.setting import Diffused
 from bhmc.model.hdp.moves import SWEEPS_PER_DISHES, sweeps_per_splits
+from bhmc.model.hdp.setting import Hdp
+from bhmc.model.state import Hyper
 from bhmc.posterior.recorder import Recorder
+from bhmc.rows.local import LocalRows
 
 # Bounds of sweep and loop against bare, and how often each is repeated.
 SHAPES = {
@@ -42,6 +47,7 @@ SHAPES = {
 GLOBAL_SHARE = 0.25
 MOVES_SHARE = 0.3
 MOVES = {"none": (), "relocate": ("relocate",), "regraft": ("regraft",), "all moves": "auto"}
+DIFFUSED = 1.2
 COLD_REPEATS = 3
 
 
@@ -108,6 +114,24 @@ def _some_sweeps(chain) -> None:
     every = math.lcm(SWEEPS_PER_DISHES, sweeps_per_splits(chain.rows.n_rows))
     for _ in range(every):  # one of them has all moves
         chain.sweep()
+
+
+def diffused() -> list[Figure]:
+    """A sweep of transition="diffused" against one of "hdp": same rows, same components."""
+    rng, shape = np.random.default_rng(0), Shape(100_000, 32, 50, 66)
+    component = rng.integers(shape.k, size=shape.n)
+    X = rng.standard_normal((shape.k, shape.d))[component]
+    X += rng.standard_normal(X.shape)
+    labels = np.column_stack([component // 10, component // 5, component])
+    chains = {}
+    for transition in (Hdp().bind(Hyper(0.2, 1.0, 1.0)), Diffused().bind(Hyper(0.2, 1.0, 0.2))):
+        rows, rng = LocalRows(SharedGaussian.scaled_to(X).prepare(X)), np.random.default_rng(1)
+        rows.turn_to(rows.family.start_shared())
+        state = transition.start(rows, labels, n_levels=3, rng=rng)
+        chains[transition.name] = transition.sampler(state, rows, "gibbs", rng)
+    seconds = take_turns({name: chain.sweep for name, chain in chains.items()}, 12)
+    value = ratio(seconds["diffused"], seconds["hdp"])
+    return [Figure("1e5 x 32, 50 components: sweep of diffused / hdp", value, "x", DIFFUSED)]
 
 
 def float32() -> list[Figure]:
@@ -177,7 +201,7 @@ def flipkart() -> list[Figure]:
     return _sweep_figures(name, state, X, likelihood, 1.5, None, 60)
 
 
-ALL_PARTS = (cold, sweeps, nodes, moves, float32, memory, animals, flipkart)
+ALL_PARTS = (cold, sweeps, nodes, moves, diffused, float32, memory, animals, flipkart)
 PARTS = {part.__name__: part for part in ALL_PARTS}
 
 

@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from bhmc.model.diffused import kernels, reference, simulate
-from bhmc.model.diffused.atom_splits import Evidence, _log_ratio
-from bhmc.model.diffused.forest import Forest, planted
-from bhmc.model.diffused.locations import draw_bridge, draw_locations
+from bhmc.model.diffused.forest import Forest, new_forest, planted
+from bhmc.model.diffused.locations import draw_locations
+from bhmc.model.diffused.row_numbers import row_numbers, split_room
 from bhmc.model.diffused.row_stage import RowStage
 from bhmc.model.state import Partition
 from tests.exact.diffused import SETTINGS
@@ -160,17 +160,26 @@ def test_locations_and_theta_have_the_posterior_law():
         np.testing.assert_allclose(turn.T @ turn, covariance, rtol=1e-8, atol=1e-10)
 
 
-def test_a_bridge_has_the_law_of_a_walk_whose_end_is_known():
+def test_a_bridge_has_the_law_of_a_walk_whose_end_is_known(monkeypatch):
     v, start, end = np.array([1.5, 0.4, 0.9, 0.2]), 0.7, -1.1
     total, inside = np.cumsum(v), slice(0, 3)
     C = np.minimum.outer(total, total)
     pull = C[inside, 3] / C[3, 3]
-    args = np.array([start]), np.array([end]), v[:, None]
-    centre = draw_bridge(*args, _Fixed())[:, 0]
-    turn = np.array([draw_bridge(*args, _Fixed(i))[:, 0] - centre for i in range(3)])
+
+    def bridge(place=-1):
+        forest = new_forest(4, 1, 3, np.zeros(1, int), np.ones(1), 1)
+        forest.variance[1:, 0], forest.location[0], forest.theta[0] = v, start, end
+        numbers, z = iter(np.arange(3) == place), 0
+        monkeypatch.setattr(PLAIN, "normal_draw", lambda rng: float(next(numbers)))
+        for _ in range(3):
+            z = PLAIN.draw_node(forest, z, 0, None)
+        return forest.location[1:, 0]
+
+    centre = bridge()
+    turn = np.array([bridge(i) - centre for i in range(3)])
     np.testing.assert_allclose(centre, start + pull * (end - start), rtol=1e-12)
     exact = C[inside, inside] - np.outer(pull, pull) * C[3, 3]
-    np.testing.assert_allclose(turn.T @ turn, exact, rtol=1e-12)
+    np.testing.assert_allclose(turn.T @ turn, exact, rtol=1e-12, atol=1e-15)
 
 
 # ---- Weights -----------------------------------------------------------------------------------
@@ -199,7 +208,7 @@ def of_subtrees(engine, n_seeds: int = 4) -> float:
         for z in np.flatnonzero(forest.level > 1):
             one = settled(reference._copy(forest))
             engine.take_subtree(one, z)
-            engine.find_beliefs_beside(one, z)
+            engine.find_beliefs_to(one, one.level[z] - 1)
             engine.weigh_subtree(one, z, ALPHA, G)
             exact = reference.subtree_places(forest, z, ALPHA, G)
             others = np.setdiff1d(np.arange(one.used[0]), list(exact))
@@ -287,22 +296,47 @@ def test_options_of_rows(name):
         chain = setting.chain(state, X, "gibbs", rng)
         stage, rates = RowStage(chain), chain.rates
         for n_rows in chain.rows.tiles():
-            stage._fill(n_rows)
-        atoms, nodes, forest = stage._atoms, stage._nodes, chain.forest
-        u, seen = chain.rows.family.whitened(slice(0, len(X)))
-        seen = np.ones_like(u, bool) if seen is None else seen > 0
+            tables = stage._tables(n_rows)
+        u, seen = _rows_of(chain)
         for row, k in enumerate(chain.rows.component[:3]):
-            one = reference._copy(forest)
-            PLAIN.take_row(one, k)
+            one = reference._copy(chain.forest)
+            PLAIN.take_row(one, k, *rates)
+            PLAIN.find_shares(one, *rates)
             PLAIN.find_reach(one, *rates)
-            found = []
-            for table, slots in ((atoms, reference._atoms(one)), (nodes, reference._nodes(one))):
-                for slot in slots:
-                    empty = [np.zeros((1, a.shape[1])) for a in (atoms, nodes)]
-                    empty[table is nodes][0, slot] = table[row, slot]
-                    found.append(np.log(PLAIN.add_up_options(one, *empty, 0, *rates)))
+            PLAIN.fill_options(one, tables, row, PLAIN.top_of_living(one, tables, row))
+            total = PLAIN.add_up_options(one, *rates)
             exact = reference.row_options(one, u[row], seen[row], *rates)
-            assert apart(found, [*exact[0].values(), *exact[1].values()]) < 1e-9
+            found = np.append(one.option[list(exact[0])], one.opening[list(exact[1])])
+            assert one.option.sum() + one.opening.sum() == pytest.approx(total) == found.sum()
+            exact = [*exact[0].values(), *exact[1].values()]
+            assert apart(np.log(found), exact) < 1e-9
+
+
+def _rows_of(chain):
+    """(rows in coordinates, whether each entry is seen)."""
+    u, seen = chain.rows.family.whitened(slice(0, chain.rows.n_rows))
+    return u, np.ones_like(u, bool) if seen is None else seen > 0
+
+
+@pytest.mark.parametrize("name", ["known", "diagonal holes", "clear, deep"])
+def test_columns_of_what_begins_in_a_tile(name):
+    """They are those that a new table has."""
+    setting = SETTINGS[name]
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        chain = setting.chain(*setting.prior_draw(rng), "gibbs", rng)
+        stage, numbers = RowStage(chain), row_numbers(chain.rows.family, slice(0, None))
+        for n_rows in chain.rows.tiles():
+            tables = stage._tables(n_rows)
+        old = [table.copy() for table in tables[:2]]
+        for z in reference._nodes(chain.forest):
+            PLAIN.begin_atom(chain.forest, numbers, tables, 0, z, rng)
+        new = stage._tables(n_rows)
+        for before, after, young in zip(old, new[:2], tables[2:4], strict=True):
+            n = before.shape[1]
+            np.testing.assert_array_equal(before, after[:, :n])
+            found = young[1:, : after.shape[1] - n]
+            np.testing.assert_allclose(found, after[1:, n:], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["known", "diagonal holes"])
@@ -310,17 +344,44 @@ def test_ratios_of_atoms_that_split(name):
     setting, rng = SETTINGS[name], np.random.default_rng(2)
     state, X = setting.prior_draw(rng)
     chain = setting.chain(state, X, "gibbs", rng)
-    family, forest = chain.rows.family, chain.forest
-    leaf = int(forest.leaf[0])
-    evidence = Evidence(family, forest, leaf)
-    u, seen = family.whitened(slice(0, len(X)))
-    seen = np.ones_like(u, bool) if seen is None else seen > 0
-    t = chain.rows.take(np.arange(len(X)))
-    for sides in product((False, True), repeat=len(X)):
+    family, forest, n = chain.rows.family, chain.forest, len(X)
+    leaf, (u, seen) = int(forest.leaf[0]), _rows_of(chain)
+    numbers, room = row_numbers(family, slice(0, n)), split_room(n, 1)
+    room.member[:] = np.arange(n)
+    for sides in product((False, True), repeat=n):
         sides = np.array(sides)
-        if 0 < sides.sum() < len(X):
-            sums = np.vstack([t[sides].sum(axis=0), t[~sides].sum(axis=0), t.sum(axis=0)])
-            found = _log_ratio(evidence, sums, sides, G)
+        if 0 < sides.sum() < n:
+            room.side[:] = ~sides
+            found = PLAIN.log_ratio_of_sides(forest, numbers, room, n, leaf, G)
             v = forest.variance[-1][forest.column]
             exact = reference.log_split_of_atom(u, seen, sides, forest.location[leaf], v, G)
             assert found == pytest.approx(exact, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["known", "diagonal holes"])
+def test_odds_of_sides_are_ratios_of_evidence(name):
+    """Of rows one at a time, given i or j alone and given a side."""
+    setting, rng = SETTINGS[name], np.random.default_rng(5)
+    state, X = setting.prior_draw(rng)
+    chain = setting.chain(state, X, "gibbs", rng)
+    family, forest, n = chain.rows.family, chain.forest, len(X)
+    leaf, (u, seen) = int(forest.leaf[0]), _rows_of(chain)
+    at, v = forest.location[leaf], forest.variance[-1][forest.column]
+    numbers, room = row_numbers(family, slice(0, n)), split_room(n, 1)
+    room.member[:] = np.arange(n)
+
+    def log_p(row, others):
+        both = reference._log_rows(u[[row, *others]], seen[[row, *others]], at, v)
+        return both - reference._log_rows(u[others], seen[others], at, v)
+
+    PLAIN.weigh_alone(forest, numbers, room, n, leaf, 0, 1)
+    exact = [log_p(r, [0]) - log_p(r, [1]) for r in range(2, n)]
+    np.testing.assert_allclose(room.odds[2:], exact, rtol=1e-9, atol=1e-9)
+    for side in product((0, 1), repeat=n - 2):
+        room.side[:] = 0, 1, *side
+        first = PLAIN.add_to_sides(forest, numbers, room, n)
+        PLAIN.weigh_sides(forest, numbers, room, n, first, leaf)
+        for r in range(2, n):
+            others = [[i for i in range(n) if i != r and room.side[i] == s] for s in (0, 1)]
+            each = [log_p(r, of) + np.log(len(of)) for of in others]
+            assert room.odds[r] == pytest.approx(each[0] - each[1], rel=1e-9, abs=1e-9)

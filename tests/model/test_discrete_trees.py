@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import gammaln
 
 from bhmc import priors
 from bhmc.likelihoods import (
@@ -15,8 +16,14 @@ from bhmc.likelihoods import (
     SharedGaussian,
     names_with_places,
 )
+from bhmc.model.diffused.row_numbers import row_numbers, split_room
+from bhmc.model.diffused.row_stage import RowStage
 from bhmc.model.diffused.setting import Diffused, GaussianNodes
 from bhmc.rows.local import LocalRows
+from tests.exact.discrete_trees import SETTINGS
+from tests.mutants.diffused_mutants import plain
+
+PLAIN = plain()
 
 
 @pytest.mark.parametrize(
@@ -85,3 +92,31 @@ def test_columns_of_one_category_have_nothing_to_place():
         Diffused().start(
             LocalRows(Categorical().prepare(X)), None, n_levels=1, rng=np.random.default_rng(0)
         )
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_rows_of_logits_are_what_the_family_says(name):
+    """Columns of what begins in a tile, and ratios of atoms that split."""
+    setting, rng = SETTINGS[name], np.random.default_rng(3)
+    for _ in range(4):
+        chain = setting.chain(*setting.prior_draw(rng), "gibbs", rng)
+        family, n = chain.rows.family, chain.rows.n_rows
+        numbers, room = row_numbers(family, slice(0, n)), split_room(n, 1)
+        stage, forest = RowStage(chain), chain.forest
+        for n_rows in chain.rows.tiles():
+            tables = stage._tables(n_rows)
+        n_old = tables.atoms.shape[1], tables.nodes.shape[1]
+        z = int(forest.leaf[0])
+        PLAIN.begin_atom(forest, numbers, tables, 0, 0, rng)
+        new = stage._tables(n_rows)
+        for old, after, young in zip(n_old, new[:2], tables[2:4], strict=True):
+            np.testing.assert_allclose(
+                young[1:, : after.shape[1] - old], after[1:, old:], rtol=1e-9, atol=1e-9
+            )
+        room.member[:], room.side[:] = np.arange(n), rng.permutation(n) % 2
+        found = PLAIN.log_ratio_of_sides(forest, numbers, room, n, z, 1.0)
+        t = chain.rows.take(np.arange(n))
+        sides = [t[room.side == 0].sum(axis=0), t[room.side == 1].sum(axis=0), t.sum(axis=0)]
+        log_m = family.log_evidence_at(np.array(sides), forest.location[z], forest.variance[-1])
+        prior = gammaln([(room.side == 0).sum(), (room.side == 1).sum(), n]) @ [1, 1, -1]
+        assert found == pytest.approx(log_m @ [1, 1, -1] + prior, rel=1e-9, abs=1e-9)

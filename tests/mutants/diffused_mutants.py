@@ -5,7 +5,13 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from bhmc._compiled import random_source
+from bhmc._compiled import (
+    distributions,
+    exponential,
+    log_concave,
+    logistic_normal,
+    random_source,
+)
 from tests.mutants.mutants import Edits, build, build_plain
 
 _HOME = "bhmc.model.diffused"
@@ -13,9 +19,23 @@ _HOME = "bhmc.model.diffused"
 # Kernels, in an order in which each takes names only from those before it.
 SOURCES = (
     random_source,
+    distributions,
+    exponential,
+    log_concave,
+    logistic_normal,
     *(
         import_module(f"{_HOME}.kernels.{name}")
-        for name in ("messages", "places", "row_pass", "tree_moves", "regroup")
+        for name in (
+            "messages",
+            "places",
+            "coordinates",
+            "row_births",
+            "row_pass",
+            "atom_sides",
+            "atom_splits",
+            "tree_moves",
+            "regroup",
+        )
     ),
 )
 
@@ -49,7 +69,6 @@ KERNELS = None
 ROW_STAGE = Part(f"{_HOME}.row_stage", "RowStage", _SAMPLER)
 SPLITS = Part(f"{_HOME}.atom_splits", "split_and_merge", _SAMPLER)
 TREE_STAGE = Part(f"{_HOME}.tree_stage", "redraw_tree", _SAMPLER)
-BRIDGE = Part(f"{_HOME}.locations", "draw_bridge", f"{_HOME}.row_stage")
 LOCATIONS = Part(f"{_HOME}.locations", "draw_locations", f"{_HOME}.tree_stage")
 VARIANCES = Part(f"{_HOME}.prior", "StepPrior.draw")
 LOG_TREE = Part(f"{_HOME}.prior", "log_tree", _SAMPLER)
@@ -84,7 +103,7 @@ class DiffusedMutant(NamedTuple):
 
 
 _CHAIN_FACTOR = (
-    ("        total += log_alone(block, alpha if level < depth else g)\n", "        pass\n"),
+    ("        total += log_alone(forest, row_at(forest, level), block)\n", "        pass\n"),
 )
 
 DIFFUSED_MUTANTS = (
@@ -93,10 +112,9 @@ DIFFUSED_MUTANTS = (
         "a new atom at a concentration of 1",
         KERNELS,
         (
-            ("weight[z] * conc * nodes[i, z]", "weight[z] * nodes[i, z]"),
             (
-                "w = forest.weight[z] * concentration(forest, z, alpha, g) * nodes[i, z]",
-                "w = forest.weight[z] * nodes[i, z]",
+                "w = forest.weight[z] * conc * forest.opening[z]",
+                "w = forest.weight[z] * forest.opening[z]",
             ),
         ),
         "redraw_rows",
@@ -109,8 +127,8 @@ DIFFUSED_MUTANTS = (
         (
             (
                 "forest.rows[z] / (forest.rows[z] + concentration(forest, z, alpha, g))\n"
-                "            forest.weight[z]",
-                "forest.rows[z] / (forest.rows[z] + 1.0)\n            forest.weight[z]",
+                "    forest.share[z]",
+                "forest.rows[z] / (forest.rows[z] + 1.0)\n    forest.share[z]",
             ),
         ),
         "redraw_rows",
@@ -122,12 +140,8 @@ DIFFUSED_MUTANTS = (
         KERNELS,
         (
             (
-                "total += forest.weight[forest.leaf[k]] * forest.count[k] * atoms[i, k]",
-                "total += forest.weight[forest.leaf[k]] * atoms[i, k]",
-            ),
-            (
-                "w = forest.weight[forest.leaf[k]] * forest.count[k] * atoms[i, k]",
-                "w = forest.weight[forest.leaf[k]] * atoms[i, k]",
+                "w = forest.weight[forest.leaf[k]] * forest.count[k] * forest.option[k]",
+                "w = forest.weight[forest.leaf[k]] * (forest.count[k] > 0) * forest.option[k]",
             ),
         ),
         "redraw_rows",
@@ -135,17 +149,13 @@ DIFFUSED_MUTANTS = (
         150,
     ),
     DiffusedMutant(
-        "a row's likelihoods read from the row before",
+        "a row's likelihoods read from the row after",
         KERNELS,
         (
             (
-                "total = add_up_options(forest, atoms, nodes, i, alpha, g)",
-                "row = max(i - 1, 0)\n"
-                "        total = add_up_options(forest, atoms, nodes, row, alpha, g)",
-            ),
-            (
-                "option = pick_option(forest, atoms, nodes, i, alpha",
-                "option = pick_option(forest, atoms, nodes, row, alpha",
+                "    fill_options(forest, tables, i, top_of_all(forest, tables, i))\n",
+                "    i = min(i + 1, len(tables.atoms) - 1)\n"
+                "    fill_options(forest, tables, i, top_of_all(forest, tables, i))\n",
             ),
         ),
         "redraw_rows",
@@ -155,13 +165,13 @@ DIFFUSED_MUTANTS = (
     # ---- Births ----
     DiffusedMutant(
         "new nodes by a walk that does not look where theta is",
-        BRIDGE,
+        KERNELS,
         (
             (
-                "        mean = at + (end - at) * v / (v + rest)\n"
-                "        at = mean + rng.standard_normal(len(start)) * "
-                "np.sqrt(v * rest / (v + rest))",
-                "        at = at + rng.standard_normal(len(start)) * np.sqrt(v)",
+                "        mean = at + (forest.theta[k, d] - at) * v / (v + rest)\n"
+                "        forest.location[y, d] = mean + normal_draw(rng) * "
+                "math.sqrt(v * rest / (v + rest))",
+                "        forest.location[y, d] = at + normal_draw(rng) * math.sqrt(v)",
             ),
         ),
         "redraw_rows",
@@ -170,35 +180,54 @@ DIFFUSED_MUTANTS = (
     ),
     DiffusedMutant(
         "new nodes on a straight line to theta",
-        BRIDGE,
-        (("rng.standard_normal(len(start))", "0 * rng.standard_normal(len(start))"),),
+        KERNELS,
+        (("normal_draw(rng) * math.sqrt(v * rest", "0.0 * math.sqrt(v * rest"),),
         "redraw_rows",
         "deep",
         60,
     ),
     DiffusedMutant(
         "a bridge that forgets the steps after the next",
-        BRIDGE,
-        (("rest = steps[j], steps[j + 1 :].sum(axis=0)", "rest = steps[j], steps[j + 1]"),),
+        KERNELS,
+        (
+            (
+                "            rest += forest.variance[step, forest.column[d]]\n",
+                "            rest += forest.variance[step, forest.column[d]]\n            break\n",
+            ),
+        ),
         "redraw_rows",
         "clear, deep",
         350,
     ),
     DiffusedMutant(
         "theta of a new atom not drawn given its row",
-        ROW_STAGE,
-        (("draw_theta_at(statistics, start", "draw_theta_at(0 * statistics, start"),),
+        KERNELS,
+        (
+            (
+                "        total, seen = numbers.value[i, d], seen_at(numbers, i, d)\n"
+                "        forest.theta",
+                "        total, seen = 0.0, 0.0\n        forest.theta",
+            ),
+        ),
         "redraw_rows",
         "known",
         60,
+    ),
+    DiffusedMutant(
+        "a new atom as likely as the one whose column is there",
+        KERNELS,
+        (("old[n, anchor] + rise - fall", "old[n, anchor]"),),
+        "redraw_rows",
+        "known",
+        400,
     ),
     DiffusedMutant(
         "a new atom one step away from any node",
         ROW_STAGE,
         (
             (
-                "return self._below[np.maximum(self._chain.forest.level[slots], 0) + 1]",
-                "return self._below[np.full(len(self._chain.forest.level[slots]), -1)]",
+                "below = self._below[np.maximum(forest.level[:m], 0) + 1]",
+                "below = self._below[np.full(m, -1)]",
             ),
         ),
         "redraw_rows",
@@ -221,8 +250,8 @@ DIFFUSED_MUTANTS = (
         KERNELS,
         (
             (
-                "    conc = concentration(forest, z, alpha, g)\n    total = log_passing",
-                "    conc = alpha\n    total = log_passing",
+                "    row = row_at(forest, forest.level[z])\n",
+                "    row = _INNER\n",
             ),
         ),
         "redraw_tree",
@@ -338,9 +367,8 @@ DIFFUSED_MUTANTS = (
                 "",
             ),
             (
-                "        b -= forest.up_linear[first, d] / "
-                "(1.0 + forest.up_precision[first, c] * step)\n",
-                "",
+                "        forest.scratch[OTHER_FACTOR, c] = fall\n",
+                "        forest.scratch[OTHER_FACTOR, c] = 0.0\n",
             ),
         ),
         "redraw_tree",
@@ -354,8 +382,8 @@ DIFFUSED_MUTANTS = (
         TREE_STAGE,
         (
             (
-                "left = chain.n_components if chain.forest.depth else 0",
-                "left = chain.n_nodes - 1 - chain.forest.depth",
+                "tries = chain.n_components if chain.forest.depth else 0",
+                "tries = chain.n_nodes - 1 - chain.forest.depth",
             ),
         ),
         "redraw_tree",
@@ -366,8 +394,13 @@ DIFFUSED_MUTANTS = (
     # ---- Atoms that split and merge ----
     DiffusedMutant(
         "sides of an atom drawn with no probability",
-        SPLITS,
-        (("chain.rates[1]) - log_q[0]", "chain.rates[1])"),),
+        KERNELS,
+        (
+            (
+                "log_ratio_of_sides(forest, numbers, room, n, z, g) - log_q",
+                "log_ratio_of_sides(forest, numbers, room, n, z, g)",
+            ),
+        ),
         "redraw_atoms",
         "full leaves",
         120,
@@ -375,8 +408,8 @@ DIFFUSED_MUTANTS = (
     ),
     DiffusedMutant(
         "a second atom at no cost",
-        SPLITS,
-        (("prior = np.log(g) + gammaln", "prior = gammaln"),),
+        KERNELS,
+        ((" + math.log(g) + prior", " + prior"),),
         "redraw_atoms",
         "full leaves",
         180,
@@ -387,8 +420,8 @@ DIFFUSED_MUTANTS = (
         SPLITS,
         (
             (
-                "min(math.isqrt(chain.rows.n_rows - 1) + 1, _MOST)",
-                "chain.n_components - 1",
+                "tries = min(math.isqrt(n - 1) + 1, _MOST)",
+                "tries = chain.n_components - 1",
             ),
         ),
         "redraw_atoms",
@@ -398,11 +431,16 @@ DIFFUSED_MUTANTS = (
     ),
     DiffusedMutant(
         "theta of a merged atom left where it was",
-        SPLITS,
-        (("    forest.theta[first] = evidence.draw_theta(sums[2:], chain.rng)[0]\n", ""),),
+        KERNELS,
+        (
+            (
+                "    draw_theta_of_side(forest, numbers, first, 0, forest.leaf[first], rng)\n",
+                "",
+            ),
+        ),
         "redraw_atoms",
         "large atoms",
-        600,
+        1_000,
         ("split",),
         times=3,
     ),
@@ -423,7 +461,7 @@ DIFFUSED_MUTANTS = (
     DiffusedMutant(
         "locations that do not see the atoms",
         TREE_STAGE,
-        (("    chain.engine.collect(chain.forest)\n    draw_locations", "    draw_locations"),),
+        (("    chain.engine.collect(forest)\n    draw_locations", "    draw_locations"),),
         "redraw_tree",
         "known",
         40,
@@ -458,8 +496,8 @@ DIFFUSED_MUTANTS = (
         SAMPLER,
         (
             (
-                "np.add.at(squares, (levels[:, None],",
-                "np.add.at(squares, (np.minimum(levels + 1, levels.max())[:, None],",
+                "squares = of_level.astype(np.float64)",
+                "squares = np.roll(of_level.astype(np.float64), 1, axis=0)",
             ),
         ),
         "redraw_variances",
@@ -488,7 +526,7 @@ DIFFUSED_MUTANTS = (
         SAMPLER,
         (
             (
-                "        forest.theta[:], forest.location[:] = "
+                "        forest.theta[:k], forest.location[:m] = "
                 "family.enter(theta), family.enter(locations)\n",
                 "",
             ),

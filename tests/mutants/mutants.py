@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bhmc._compiled import distributions, random_source
+from bhmc._compiled import distributions, exponential, random_source
 
 Edits = tuple[tuple[str, str], ...]
 
@@ -21,6 +21,7 @@ Edits = tuple[tuple[str, str], ...]
 SOURCES = (
     random_source,
     distributions,
+    exponential,
     *(
         import_module(f"bhmc.model.hdp.kernels.{name}")
         for name in (

@@ -6,6 +6,7 @@ from bhmc._compiled.decorators import helper
 from bhmc._compiled.random_source import uniform
 
 _LOG_4 = 1.3862943611198906
+_TURN = 2.0 * math.pi
 
 # A log gamma draw of a small shape is log G - x with |log G| < 64: below half a digit of this x.
 HUGE = 1e19
@@ -24,6 +25,12 @@ def log_add(a, b):
 def exponential_draw(rng):
     """E ~ Exp(1)."""
     return -math.log1p(-uniform(rng))
+
+
+@helper
+def normal_draw(rng):
+    """Z ~ N(0, 1), by the length and the angle of two of them (Box and Muller)."""
+    return math.sqrt(2.0 * exponential_draw(rng)) * math.cos(_TURN * uniform(rng))
 
 
 @helper

@@ -24,12 +24,15 @@ _WIDEST_STRIP = 2.8
 def fill_log_probabilities(location, variance, log_one, log_zero):
     """log of the integral of sigmoid(theta), and of sigmoid(-theta), dN(theta; m_i, v_i)."""
     for i in range(location.size):
-        small = log_smaller_probability(-abs(location[i]), variance[i])
-        large = math.log1p(-math.exp(small))
-        if location[i] > 0.0:
-            log_one[i], log_zero[i] = large, small
-        else:
-            log_one[i], log_zero[i] = small, large
+        log_one[i], log_zero[i] = log_probabilities(location[i], variance[i])
+
+
+@helper
+def log_probabilities(m, v):
+    """log p(x = 1) and log p(x = 0), theta ~ N(m, v) integrated out."""
+    small = log_smaller_probability(-abs(m), v)
+    large = math.log1p(-math.exp(small))
+    return (large, small) if m > 0.0 else (small, large)
 
 
 @helper

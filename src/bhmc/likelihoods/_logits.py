@@ -6,9 +6,11 @@ imported when it is first needed.
 """
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import expit
 
 from bhmc.likelihoods._located import Located, TreePrior
@@ -48,6 +50,12 @@ class LogitUnits(Located):
     @abstractmethod
     def statistics(self, rows: slice) -> Floats:
         """As in `Family`."""
+
+    def row_numbers(self, rows: slice) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """(ones, seen), (n, D) each, and that all coordinates are logits."""
+        t: Any = self.statistics(rows)
+        ones, seen = self.logit_counts(t.toarray() if sparse.issparse(t) else t)
+        return ones, seen, np.ones(self.n_logits, dtype=bool)
 
     def precision_columns(self) -> tuple[NDArray[np.int64], Floats]:
         """Every logit has a precision of its own."""

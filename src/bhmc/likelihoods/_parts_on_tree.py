@@ -6,13 +6,14 @@ logits have one block together.
 
 from abc import abstractmethod
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
-from bhmc.likelihoods._located import Located, TreePrior
+from bhmc.likelihoods._located import Located, NoiseUnits, TreePrior
 from bhmc.likelihoods._protocol import Likelihood
 from bhmc.likelihoods.blocks import Floats
 
@@ -24,7 +25,8 @@ def split(numbers: NDArray, widths: list[int]) -> list[NDArray]:
             f"the parts of Product need {' + '.join(map(str, widths))} numbers, got "
             f"{numbers.shape[-1]}."
         )
-    return np.split(numbers, np.cumsum(widths)[:-1], axis=-1)
+    ends = list(accumulate(widths))
+    return [numbers[..., end - width : end] for end, width in zip(ends, widths, strict=True)]
 
 
 def blocks_of_parts(priors: list[TreePrior]) -> list[NDArray[np.int64]]:
@@ -185,6 +187,12 @@ class FamilyOfParts(Located):
         precision, linear = zip(*each, strict=True)
         return np.hstack(precision), np.hstack(linear)
 
+    def row_numbers(self, rows: slice) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """(values, seen), (n, D) each, and which coordinates are logits: part by part."""
+        each = [_row_numbers(part, rows) for part in self._parts]
+        values, seen, is_logit = zip(*each, strict=True)
+        return np.hstack(values), np.hstack(seen), np.concatenate(is_logit)
+
     def log_new_at(self, rows: slice, places: Floats, variances: Floats) -> Floats:
         """The sum over the parts: theta_i are independent."""
         pieces = zip(
@@ -242,3 +250,12 @@ class FamilyOfParts(Located):
 
     def _of_precisions(self, numbers: Floats) -> list[Floats]:
         return split(numbers, self._widths[1])
+
+
+def _row_numbers(part: Any, rows: slice) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Of one part."""
+    if not isinstance(part, NoiseUnits):
+        return part.row_numbers(rows)
+    u, observed = part.whitened(rows)
+    seen = np.ones_like(u) if observed is None else observed
+    return u, seen, np.zeros(u.shape[1], dtype=bool)

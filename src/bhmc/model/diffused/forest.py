@@ -58,6 +58,18 @@ class Forest(NamedTuple):
     """(S, P) variance of m_z given all atoms."""
     weight: Floats
     """(S + C,) log weights of the options of a draw."""
+    option: Floats
+    """(C,) weights of a row's atoms."""
+    opening: Floats
+    """(S,) weights of new atoms that begin at nodes."""
+    share: Floats
+    """(S,) N_z / (N_z + c_z), 0 where the slot is free."""
+    path: Floats
+    """(S,) log p(a block of rows passes from the root to z)."""
+    log_gamma: Floats
+    """(3, rows + 1) log Gamma(n), log Gamma(n + alpha), log Gamma(n + g); NaN until asked for."""
+    log_gamma_at: Floats
+    """(3,) 0, and the alpha and g of `log_gamma`."""
     scratch: Floats
     """(16, D) room for one message each."""
     lists: Ints
@@ -71,7 +83,9 @@ class Forest(NamedTuple):
         return len(self.variance) - 2
 
 
-def new_forest(n_nodes: int, n_atoms: int, depth: int, column: Ints, repeats: Floats) -> Forest:
+def new_forest(
+    n_nodes: int, n_atoms: int, depth: int, column: Ints, repeats: Floats, n_rows: int
+) -> Forest:
     """Arrays of so many slots, all free but the root.
 
     Parameters
@@ -84,6 +98,8 @@ def new_forest(n_nodes: int, n_atoms: int, depth: int, column: Ints, repeats: Fl
         Which precision a coordinate has.
     repeats : (P,) array
         How many coordinates have it.
+    n_rows : int
+        Rows of the data.
     """
     d, p, s, c = len(column), len(repeats), n_nodes, n_atoms
     forest = Forest(
@@ -105,6 +121,12 @@ def new_forest(n_nodes: int, n_atoms: int, depth: int, column: Ints, repeats: Fl
         mean=np.zeros((s, d)),
         spread=np.ones((s, p)),
         weight=np.zeros(s + c),
+        option=np.zeros(c),
+        opening=np.zeros(s),
+        share=np.zeros(s),
+        path=np.zeros(s),
+        log_gamma=np.full((3, n_rows + 1), np.nan),
+        log_gamma_at=np.array([0.0, np.nan, np.nan]),
         scratch=np.zeros((16, d)),
         lists=np.zeros((4, s + c), dtype=np.int64),
         used=np.array([1, 0], dtype=np.int64),
@@ -133,7 +155,8 @@ def resized(forest: Forest, n_nodes: int, n_atoms: int) -> tuple[Forest, Ints]:
     new_node[nodes] = np.arange(len(nodes))
     new_atom = np.full(len(forest.leaf), -1)
     new_atom[atoms] = np.arange(len(atoms))
-    made = new_forest(n_nodes, n_atoms, forest.depth, forest.column, forest.repeats)
+    made = new_forest(n_nodes, n_atoms, forest.depth, forest.column, forest.repeats, 0)
+    made = made._replace(log_gamma=forest.log_gamma, log_gamma_at=forest.log_gamma_at)
     m, k = len(nodes), len(atoms)
     made.parent[:m], made.leaf[:k] = new_node[forest.parent[nodes]], new_node[forest.leaf[atoms]]
     for name in ("level", "rows", "location"):
@@ -163,7 +186,7 @@ def planted(
     """
     sizes = partition.sizes()
     m, k = len(partition.parents), len(sizes.components)
-    forest = new_forest(m + spare, k + spare, depth, column, repeats)
+    forest = new_forest(m + spare, k + spare, depth, column, repeats, len(partition.leaf))
     forest.parent[:m], forest.level[:m] = partition.parents, sizes.levels
     forest.rows[:m], forest.count[:k] = sizes.nodes, sizes.components
     forest.leaf[partition.component] = partition.leaf
@@ -181,8 +204,11 @@ _OF_NODES = {
     "up_linear": 0,
     "mean": 0,
     "spread": 1,
+    "opening": 0,
+    "share": 0,
+    "path": 0,
 }
-_OF_ATOMS = {"leaf": -1, "count": 0, "theta": 0, "precision": 0, "linear": 0}
+_OF_ATOMS = {"leaf": -1, "count": 0, "theta": 0, "precision": 0, "linear": 0, "option": 0}
 
 
 def grown(forest: Forest, n_nodes: int = 0, n_atoms: int = 0) -> Forest:

@@ -39,30 +39,6 @@ def _posterior(forest: Forest, precision, linear, above: Floats, step: int, rng)
     return mean + rng.standard_normal(mean.shape) / np.sqrt(total)
 
 
-def draw_bridge(start: Floats, end: Floats, steps: Floats, rng: np.random.Generator) -> Floats:
-    """(J - 1, D): the places between, of J steps from `start` to `end` with these variances.
-
-    m_j | m_(j-1), end ~ N(m_(j-1) + (end - m_(j-1)) v_j / (v_j + R), v_j R / (v_j + R)), R the
-    variance of the steps after j.
-
-    Parameters
-    ----------
-    start, end : (D,) array
-        Where the first step begins and the last ends.
-    steps : (J, D) array
-        Variances of the steps.
-    rng : numpy.random.Generator
-        Where all randomness comes from.
-    """
-    places, at = np.empty((len(steps) - 1, len(start))), start
-    for j in range(len(steps) - 1):
-        v, rest = steps[j], steps[j + 1 :].sum(axis=0)
-        mean = at + (end - at) * v / (v + rest)
-        at = mean + rng.standard_normal(len(start)) * np.sqrt(v * rest / (v + rest))
-        places[j] = at
-    return places
-
-
 def steps_of(forest: Forest) -> tuple[Floats, NDArray[np.int64]]:
     """((J, D) all steps of the tree, (J,) their levels): the root's, nodes', atoms' (depth + 1).
 

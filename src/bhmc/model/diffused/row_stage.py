@@ -1,22 +1,34 @@
-"""The pass over all rows: tables of likelihoods, and what a new atom brings with it."""
+"""The pass over all rows: tables of likelihoods, tile by tile."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.model.diffused.forest import grown
-from bhmc.model.diffused.locations import draw_bridge
+from bhmc.model.diffused.row_numbers import row_numbers
 
-# Free slots that a pass over the rows begins with.
+Floats = NDArray[np.float64]
+
+# Free slots that a pass over the rows begins with, and a half of those that exist.
 _SPARE = 32
 
-# A row's likelihoods are divided by the largest of them. One that comes later may be larger, by no
-# more than this in logarithms before all are divided anew.
-_MOST = 300.0
 
-# log f of an atom that does not exist, whatever the row.
-_NEVER = -1e30
+class Tables(NamedTuple):
+    """log f of a tile's rows under every option, less what is the same for all options of a row."""
+
+    atoms: Floats
+    """(n, K) f(x; theta_k)."""
+    nodes: Floats
+    """(n, M) f*(x; m_z), theta around m_z integrated out."""
+    young_atoms: Floats
+    """(n, ...) the same of atoms that began in this tile, for the rows after that."""
+    young_nodes: Floats
+    """(n, ...) of nodes that did."""
+    top: Floats
+    """(n,) the largest of `atoms` and `nodes`."""
+    anchors: NDArray[np.int64]
+    """(L + 1,) a node of each level that has a column in `nodes`; that of atoms is atom 0."""
 
 
 class RowStage:
@@ -31,10 +43,8 @@ class RowStage:
 
     def __init__(self, chain: Any):
         self._chain, self._rows = chain, chain.rows
-        chain.tidy(_SPARE)
+        chain.tidy(*self._room())
         self._below = np.cumsum(chain.forest.variance[::-1], axis=0)[::-1]
-        self._atoms = self._nodes = np.empty((0, 0))
-        self._top = np.empty(0)
 
     def run(self) -> None:
         """All rows, tile by tile."""
@@ -42,111 +52,54 @@ class RowStage:
             self._pass_over_tile(n_rows)
 
     def _pass_over_tile(self, n_rows: int) -> None:
-        chain, first = self._chain, self._rows.open_rows.start
-        self._fill(n_rows)
-        slots = self._rows.component[first : first + n_rows].astype(np.int64)
-        position = 0
-        while True:
-            position, z = chain.engine.pass_rows(
-                chain.forest, self._atoms, self._nodes, slots, position, *chain.rates, chain.source
+        chain, rows = self._chain, self._rows.open_rows
+        tables, component = self._tables(n_rows), self._rows.component[rows]
+        numbers, done = row_numbers(self._rows.family, rows), 0
+        while done < n_rows:
+            done = chain.engine.pass_rows(
+                chain.forest, numbers, tables, component, done, *chain.rates, chain.source
             )
-            if z < 0:
-                break
-            slots[position - 1] = self._begin_atom(position - 1, z)
-        self._rows.component[first : first + n_rows] = slots
+            if done < n_rows:
+                tables = self._with_room(tables)
 
-    def _fill(self, n_rows: int) -> None:
-        """f of the open tile's rows under every option, divided by the largest of each row."""
-        forest, family = self._chain.forest, self._rows.family
-        m, k = forest.used
-        natural = np.zeros((len(forest.leaf), family.n_statistics))
-        natural[:, -1] = _NEVER
-        natural[:k] = family.natural(family.leave(forest.theta[:k]))
-        self._rows.fill(natural, None)
-        atoms = self._rows.tile.log_f[:n_rows].astype(np.float64)
-        nodes = np.full((n_rows, len(forest.level)), -np.inf)
-        rows = self._rows.open_rows
-        nodes[:, :m] = family.log_new_at(rows, forest.location[:m], self._below_of(slice(0, m)))
-        self._top = np.maximum(atoms.max(axis=1, initial=_NEVER), nodes.max(axis=1))
-        self._atoms, self._nodes = (np.exp(table - self._top[:, None]) for table in (atoms, nodes))
-
-    def _below_of(self, slots: slice) -> NDArray[np.float64]:
-        """(slots, P) variance from nodes to an atom of a new branch below them."""
-        return self._below[np.maximum(self._chain.forest.level[slots], 0) + 1]
-
-    def _begin_atom(self, i: int, z: int) -> int:
-        """A new atom of row i of the tile, below node z: theta given the row, then what lies
-        between.
-        """
-        self._make_room()
-        forest, family, rng = self._chain.forest, self._rows.family, self._chain.rng
-        v, start = forest.variance[forest.level[z] + 1 :], forest.location[z]
-        total = v.sum(axis=0)
-        statistics = self._rows.statistics_of(i)[None]
-        theta = family.draw_theta_at(statistics, start[None], total[None], rng)[0]
-        first = int(forest.used[0])
-        for place in draw_bridge(start, theta, v[:, forest.column], rng):
-            z = _add_node(forest, z, place)
-        k = _add_atom(forest, z, theta)
-        self._fill_new(i + 1, k, slice(first, int(forest.used[0])))
-        return k
-
-    def _make_room(self) -> None:
-        """Slots for one atom and a chain of nodes, and columns of the tables for them."""
-        forest = self._chain.forest
-        short_of_atoms = forest.used[1] == len(forest.leaf)
-        short_of_nodes = forest.used[0] + forest.depth > len(forest.level)
-        if not short_of_atoms and not short_of_nodes:
-            return
-        more_atoms = len(forest.leaf) // 2 + _SPARE if short_of_atoms else 0
-        more_nodes = len(forest.level) // 2 + _SPARE + forest.depth if short_of_nodes else 0
-        self._chain.forest = grown(forest, more_nodes, more_atoms)
-        self._atoms = np.pad(self._atoms, ((0, 0), (0, more_atoms)))
-        self._nodes = np.pad(self._nodes, ((0, 0), (0, more_nodes)))
-
-    def _fill_new(self, skip: int, k: int, nodes: slice) -> None:
-        """Columns of a new atom and of new nodes, for the rows still to come."""
+    def _tables(self, n_rows: int) -> Tables:
+        """Of the open tile's rows and all options that there are."""
         forest, family, rows = self._chain.forest, self._rows.family, self._rows
-        left = slice(rows.open_rows.start + skip, rows.open_rows.stop)
-        if left.start == left.stop:
-            return
-        tops = self._top[skip:]
-        if k >= rows.width:
-            log_f = np.empty((left.stop - left.start, 1))
-            t = np.vstack([rows.statistics_of(i) for i in range(skip, skip + len(log_f))])
-            family.fill(left, t, family.natural(family.leave(forest.theta[k : k + 1])), log_f)
-            new = log_f[:, 0]
-        else:
-            rows.fill_column(k, family.natural(family.leave(forest.theta[k : k + 1]))[0], skip)
-            new = rows.tile.log_f[skip : skip + len(tops), k]
-        log_new = family.log_new_at(left, forest.location[nodes], self._below_of(nodes))
-        highest = np.maximum(new, log_new.max(axis=1, initial=-np.inf))
-        above = np.flatnonzero(highest > tops + _MOST)
-        if len(above):
-            fall = np.exp(tops[above] - highest[above])[:, None]
-            self._atoms[skip + above] *= fall
-            self._nodes[skip + above] *= fall
-            tops[above] = highest[above]
-        self._atoms[skip:, k] = np.exp(new - tops)
-        self._nodes[skip:, nodes] = np.exp(log_new - tops[:, None])
+        m, k = forest.used
+        rows.fill(family.natural(family.leave(forest.theta[:k])), None)
+        below = self._below[np.maximum(forest.level[:m], 0) + 1]
+        places, (n_nodes, n_atoms) = forest.location[:m], self._room()
+        atoms = rows.tile.log_f[:n_rows].astype(np.float64, copy=False)
+        nodes = np.ascontiguousarray(family.log_new_at(rows.open_rows, places, below))
+        return Tables(
+            atoms=atoms,
+            nodes=nodes,
+            young_atoms=np.empty((n_rows, n_atoms - k)),
+            young_nodes=np.empty((n_rows, n_nodes - m)),
+            top=np.maximum(atoms.max(axis=1), nodes.max(axis=1)),
+            anchors=np.array([np.argmax(forest.level == i) for i in range(forest.depth + 1)]),
+        )
+
+    def _room(self) -> tuple[int, int]:
+        """Slots for nodes and for atoms."""
+        forest = self._chain.forest
+        m, k = (int(used) for used in forest.used)
+        return m + m // 2 + _SPARE + forest.depth, k + k // 2 + _SPARE
+
+    def _with_room(self, tables: Tables) -> Tables:
+        """More slots for nodes and atoms, and columns for those to come."""
+        forest = self._chain.forest
+        n_nodes, n_atoms = self._room()
+        more_nodes, more_atoms = n_nodes - len(forest.level), n_atoms - len(forest.leaf)
+        self._chain.forest = grown(forest, max(more_nodes, 0), max(more_atoms, 0))
+        return tables._replace(
+            young_atoms=_wider(tables.young_atoms, n_atoms - tables.atoms.shape[1]),
+            young_nodes=_wider(tables.young_nodes, n_nodes - tables.nodes.shape[1]),
+        )
 
 
-def _add_node(forest, parent: int, place: NDArray[np.float64]) -> int:
-    """A new node without rows, at a place."""
-    z = int(forest.used[0])
-    forest.used[0] += 1
-    forest.parent[z], forest.level[z], forest.rows[z] = parent, forest.level[parent] + 1, 0
-    forest.location[z] = place
-    return z
-
-
-def _add_atom(forest, leaf: int, theta: NDArray[np.float64]) -> int:
-    """A new atom of one row."""
-    k = int(forest.used[1])
-    forest.used[1] += 1
-    forest.leaf[k], forest.count[k], forest.theta[k] = leaf, 1, theta
-    z = leaf
-    while z >= 0:
-        forest.rows[z] += 1
-        z = int(forest.parent[z])
-    return k
+def _wider(table: Floats, width: int) -> Floats:
+    """With more columns."""
+    made = np.empty((len(table), max(width, table.shape[1])))
+    made[:, : table.shape[1]] = table
+    return made

@@ -62,7 +62,8 @@ class DiffusedSampler:
         self.source = self.engine.random_source(rng)
         self._hyper, self.priors = hyper, dict(setting.learned())
         self.steps = setting.step_prior(rows.family, forest.depth)
-        self._learns = True
+        self._learns, self._blocks = True, self.family.blocks()
+        self._firsts = np.unique(self._blocks, return_index=True)[1]
         self._sums: NDArray[np.float64] | None = None
         self._events = np.zeros(5, dtype=np.int64)
 
@@ -140,10 +141,12 @@ class DiffusedSampler:
     def capture(self) -> dict[str, Any]:
         """All that the chain needs to resume bit for bit, except the data and the generator."""
         self.tidy()
-        forest = self.forest
-        names = ("parent", "level", "rows", "location", "leaf", "count", "theta", "variance")
+        forest, (m, k) = self.forest, self.forest.used
+        of_nodes, of_atoms = ("parent", "level", "rows", "location"), ("leaf", "count", "theta")
+        held = {name: getattr(forest, name)[:m].copy() for name in of_nodes}
+        held |= {name: getattr(forest, name)[:k].copy() for name in of_atoms}
         return {
-            "forest": {name: getattr(forest, name).copy() for name in names},
+            "forest": held | {"variance": forest.variance.copy()},
             "origin": forest.origin.copy(),
             "component": self.rows.component.copy(),
             "hyper": self._hyper._asdict(),
@@ -171,7 +174,8 @@ class DiffusedSampler:
         held = captured["forest"]
         n_nodes, n_atoms, depth = len(held["level"]), len(held["leaf"]), len(held["variance"]) - 2
         family: Any = rows.family
-        forest = new_forest(n_nodes, n_atoms, depth, *family.precision_columns())
+        column, repeats = family.precision_columns()
+        forest = new_forest(n_nodes, n_atoms, depth, column, repeats, rows.n_rows)
         for name, value in held.items():
             getattr(forest, name)[:] = value
         forest.origin[:] = captured["origin"]
@@ -245,7 +249,7 @@ class DiffusedSampler:
     @property
     def variances(self) -> NDArray[np.float64]:
         """(L + 2, blocks) variances of the root's location and of the steps to each level."""
-        return self.forest.variance[:, np.unique(self.family.blocks(), return_index=True)[1]]
+        return self.forest.variance[:, self._firsts]
 
     @property
     def n_nodes(self) -> int:
@@ -295,13 +299,14 @@ class DiffusedSampler:
         """v_1, ..., v_(L+1) given the steps, between their neighbours."""
         if not self._learns:
             return
-        forest, blocks = self.forest, self.family.blocks()
+        forest, variances = self.forest, self.variances
         steps, levels = steps_of(forest)
-        counts, squares = np.zeros(self.variances.shape), np.zeros(self.variances.shape)
-        np.add.at(counts, (levels[:, None], blocks[forest.column]), 1.0)
-        np.add.at(squares, (levels[:, None], blocks[forest.column]), steps**2)
-        drawn = self.steps.draw(self.variances, counts, squares, self.rng)
-        forest.variance[:] = drawn[:, blocks]
+        of_level = np.arange(len(variances))[:, None] == levels
+        of_block = self._blocks[forest.column][:, None] == np.arange(variances.shape[1])
+        counts = np.outer(of_level.sum(axis=1), of_block.sum(axis=0)).astype(np.float64)
+        squares = of_level.astype(np.float64) @ steps**2 @ of_block.astype(np.float64)
+        drawn = self.steps.draw(variances, counts, squares, self.rng)
+        forest.variance[:] = drawn[:, self._blocks]
 
     def redraw_shared(self) -> None:
         """What components share, given theta, all rows and the steps, whose units it is."""
@@ -312,11 +317,12 @@ class DiffusedSampler:
         forest = self.forest
         steps, levels = steps_of(forest)
         scaled = steps / np.sqrt(forest.variance[levels][:, forest.column])
-        theta, locations = family.leave(forest.theta), family.leave(forest.location)
+        m, k = forest.used
+        theta, locations = family.leave(forest.theta[:k]), family.leave(forest.location[:m])
         origin = family.leave(forest.origin[None])
         self.rows.turn_to(family.draw_shared_at(theta, self.sums(), scaled, self.rng))
         family = self.family
-        forest.theta[:], forest.location[:] = family.enter(theta), family.enter(locations)
+        forest.theta[:k], forest.location[:m] = family.enter(theta), family.enter(locations)
         forest.origin[:] = family.enter(origin)[0]
 
     def redraw_concentrations(self) -> None:
@@ -354,14 +360,15 @@ class DiffusedSampler:
         """Rows have moved."""
         self._sums = None
 
-    def tidy(self, spare: int = 0) -> None:
-        """No holes among nodes and atoms, parents before children, and so many free slots."""
+    def tidy(self, n_nodes: int = 0, n_atoms: int = 0) -> None:
+        """No holes among nodes and atoms, parents before children, and at least so many slots."""
         forest = self.forest
-        m, k = int((forest.level >= 0).sum()), self.n_components
-        sized = (len(forest.level), len(forest.leaf)) == (m + spare, k + spare)
-        if sized and is_tidy(forest):
+        has_room = len(forest.level) >= n_nodes and len(forest.leaf) >= n_atoms
+        if has_room and is_tidy(forest):
             return
-        self.forest, new_atom = resized(forest, m + spare, k + spare)
+        n_nodes, n_atoms = max(n_nodes, len(forest.level)), max(n_atoms, len(forest.leaf))
+        k = self.n_components
+        self.forest, new_atom = resized(forest, n_nodes, n_atoms)
         if (new_atom[:k] != np.arange(k)).any():
             self.forget_sums()
             self.rows.component[:] = new_atom[self.rows.component]

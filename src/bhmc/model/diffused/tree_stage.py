@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from bhmc.model.diffused.forest import grown
 from bhmc.model.diffused.locations import draw_locations
 
 
@@ -16,22 +15,23 @@ def redraw_tree(chain: Any, moves: tuple[str, ...]) -> None:
     moves : tuple of str
         Names of moves; others are not of the tree.
     """
+    k, depth = int(chain.forest.used[1]), chain.forest.depth
+    chain.tidy(n_nodes=1 + k * depth)  # no tree of these atoms has more
     forest, family = chain.forest, chain.rows.family
-    forest.precision[:], forest.linear[:] = family.evidence(forest.theta, chain.sums(), chain.rng)
+    evidence = family.evidence(forest.theta[:k], chain.sums(), chain.rng)
+    forest.precision[:k], forest.linear[:k] = evidence
     for name, move in _MOVES.items():
         if name in moves:
             move(chain)
-    chain.engine.collect(chain.forest)
-    draw_locations(chain.forest, chain.rng)
+    chain.engine.collect(forest)
+    draw_locations(forest, chain.rng)
 
 
 def _move_atoms(chain: Any) -> None:
     """Every atom, in random order, draws its leaf."""
-    order, done = chain.rng.permutation(int(chain.forest.used[1])), 0
-    while done < len(order):
-        chain.engine.collect(chain.forest)
-        done = chain.engine.move_atoms(chain.forest, order, done, *chain.rates, chain.source)
-        _grow(chain, done < len(order))
+    order = chain.rng.permutation(int(chain.forest.used[1]))
+    chain.engine.collect(chain.forest)
+    chain.engine.move_atoms(chain.forest, order, *chain.rates, chain.source)
 
 
 def _move_subtrees(chain: Any) -> None:
@@ -42,29 +42,17 @@ def _move_subtrees(chain: Any) -> None:
     """
     if chain.forest.depth < 2:
         return
-    order, done = chain.rng.permutation(int(chain.forest.used[1])), 0
+    order = chain.rng.permutation(int(chain.forest.used[1]))
     levels = chain.rng.integers(2, chain.forest.depth + 1, size=len(order))
-    while done < len(order):
-        chain.engine.collect(chain.forest)
-        done = chain.engine.move_subtrees(
-            chain.forest, order, levels, done, *chain.rates, chain.source
-        )
-        _grow(chain, done < len(order))
+    chain.engine.collect(chain.forest)
+    chain.engine.move_subtrees(chain.forest, order, levels, *chain.rates, chain.source)
 
 
 def _regroup(chain: Any) -> None:
     """Nodes split and merge: a proposal for each atom, whose number stays the same."""
-    left = chain.n_components if chain.forest.depth else 0
-    while left > 0:
-        left -= chain.engine.regroup(chain.forest, left, *chain.rates, chain.source)
-        _grow(chain, left > 0)
+    tries = chain.n_components if chain.forest.depth else 0
+    if tries:
+        chain.engine.regroup(chain.forest, tries, *chain.rates, chain.source)
 
 
 _MOVES = {"atom": _move_atoms, "subtree": _move_subtrees, "regroup": _regroup}
-
-
-def _grow(chain: Any, is_short: bool) -> None:
-    """Half as many slots for nodes again, where they ran out."""
-    if is_short:
-        forest = chain.forest
-        chain.forest = grown(forest, n_nodes=len(forest.level) // 2 + 4 * (forest.depth + 1))

@@ -1,11 +1,11 @@
 """Every conditional of the diffused transition that is compiled; `reference` is their slow twin.
 
-Kernels see a `Forest`, concentrations and a source of uniform numbers, never the family. A pass
-over rows stops where a row begins a new atom, so that the caller can draw its theta and the
-locations above it.
+Kernels see a `Forest`, `RowNumbers`, concentrations and a source of uniform numbers, never the
+family.
 """
 
 from bhmc._compiled.random_source import random_source
+from bhmc.model.diffused.kernels.atom_splits import split_atoms
 from bhmc.model.diffused.kernels.messages import collect, find_beliefs
 from bhmc.model.diffused.kernels.regroup import regroup
 from bhmc.model.diffused.kernels.row_pass import pass_rows
@@ -19,4 +19,5 @@ __all__ = [
     "pass_rows",
     "random_source",
     "regroup",
+    "split_atoms",
 ]

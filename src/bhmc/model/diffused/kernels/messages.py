@@ -12,19 +12,46 @@ import math
 
 from bhmc._compiled.decorators import compiled, helper, summing
 
+# Rows of `scratch` that hold a factor for each precision.
+FACTOR, OTHER_FACTOR = 13, 14
+
+
+@helper
+def add_times(forest, out, z, x, i):
+    """out[z] += x[i] times the factor of every coordinate."""
+    if len(forest.repeats) == 1:
+        factor = forest.scratch[FACTOR, 0]
+        for d in range(len(forest.column)):
+            out[z, d] += factor * x[i, d]
+    else:
+        for d in range(len(forest.column)):
+            out[z, d] += forest.scratch[FACTOR, forest.column[d]] * x[i, d]
+
+
+@helper
+def set_to_sum(forest, out, z, x, i, y, j):
+    """out[z] = x[i] times one factor of every coordinate, and y[j] times the other."""
+    if len(forest.repeats) == 1:
+        factor, other = forest.scratch[FACTOR, 0], forest.scratch[OTHER_FACTOR, 0]
+        for d in range(len(forest.column)):
+            out[z, d] = factor * x[i, d] + other * y[j, d]
+    else:
+        for d in range(len(forest.column)):
+            c = forest.column[d]
+            out[z, d] = (
+                forest.scratch[FACTOR, c] * x[i, d] + forest.scratch[OTHER_FACTOR, c] * y[j, d]
+            )
+
 
 @helper
 def add_message(forest, precision, linear, i, v, z, sign):
     """up[z] += sign times the message of evidence i across the step of variance row v."""
-    column = forest.column
-    for d in range(len(column)):
-        c = column[d]
-        forest.up_linear[z, d] += (
-            sign * linear[i, d] / (1.0 + precision[i, c] * forest.variance[v, c])
-        )
     for c in range(len(forest.repeats)):
         p = precision[i, c]
-        forest.up_precision[z, c] += sign * p / (1.0 + p * forest.variance[v, c])
+        factor = sign / (1.0 + p * forest.variance[v, c])
+        forest.scratch[FACTOR, c] = factor
+        forest.up_precision[z, c] += factor * p
+    add_times(forest, forest.up_linear, z, linear, i)
 
 
 @helper
@@ -87,42 +114,50 @@ def attach_path(forest, z):
 def find_root_belief(forest):
     """m_root given all atoms: precision up + 1 / v_0, linear up + origin / v_0."""
     for c in range(len(forest.repeats)):
-        forest.spread[0, c] = 1.0 / (forest.up_precision[0, c] + 1.0 / forest.variance[0, c])
+        spread = 1.0 / (forest.up_precision[0, c] + 1.0 / forest.variance[0, c])
+        forest.spread[0, c] = spread
+        forest.scratch[FACTOR, c] = spread
     for d in range(len(forest.column)):
         c = forest.column[d]
         pull = forest.up_linear[0, d] + forest.origin[d] / forest.variance[0, c]
-        forest.mean[0, d] = pull * forest.spread[0, c]
+        forest.mean[0, d] = pull * forest.scratch[FACTOR, c]
 
 
 @helper
-def find_belief(forest, z, cavity):
+def find_belief(forest, z):
     """m_z given all atoms, from its parent's belief without the message of z.
 
     With (A, b) the parent's precision and linear term less the message of z, m_z has the prior
-    N(b / A, 1 / A + v) and the evidence up[z]. Row `cavity` of `scratch` holds A.
+    N(b / A, 1 / A + v) and the evidence (p, h) = up[z]: its mean is its variance times h + b /
+    (1 + A v), and b = mean / spread of the parent, less h / (1 + p v).
     """
     y, v = forest.parent[z], forest.level[z]
     for c in range(len(forest.repeats)):
         p, step = forest.up_precision[z, c], forest.variance[v, c]
         a = 1.0 / forest.spread[y, c] - p / (1.0 + p * step)
-        forest.scratch[cavity, c] = a
-        forest.spread[z, c] = 1.0 / (p + 1.0 / (1.0 / a + step))
-    for d in range(len(forest.column)):
-        c = forest.column[d]
-        p, step, a = forest.up_precision[z, c], forest.variance[v, c], forest.scratch[cavity, c]
-        b = forest.mean[y, d] / forest.spread[y, c] - forest.up_linear[z, d] / (1.0 + p * step)
-        pull = forest.up_linear[z, d] + b / a / (1.0 / a + step)
-        forest.mean[z, d] = pull * forest.spread[z, c]
+        spread = 1.0 / (p + 1.0 / (1.0 / a + step))
+        forest.spread[z, c] = spread
+        own, above = p * step, a * step
+        kept = (own + above + own * above) / ((1.0 + own) * (1.0 + above))
+        forest.scratch[FACTOR, c] = spread * kept
+        forest.scratch[OTHER_FACTOR, c] = spread / (forest.spread[y, c] * (1.0 + above))
+    set_to_sum(forest, forest.mean, z, forest.up_linear, z, forest.mean, y)
+
+
+@helper
+def find_beliefs_to(forest, last):
+    """(mean, spread) of m_z given all atoms, from the root down to level `last`."""
+    find_root_belief(forest)
+    for level in range(1, last + 1):
+        for z in range(forest.used[0]):
+            if forest.level[z] == level:
+                find_belief(forest, z)
 
 
 @compiled
 def find_beliefs(forest):
-    """(mean, spread) of every m_z given all atoms, from the root down."""
-    find_root_belief(forest)
-    for level in range(1, len(forest.variance) - 1):
-        for z in range(forest.used[0]):
-            if forest.level[z] == level:
-                find_belief(forest, z, 0)
+    """(mean, spread) of every m_z given all atoms."""
+    find_beliefs_to(forest, len(forest.variance) - 2)
 
 
 @helper
@@ -142,10 +177,17 @@ def log_fit(forest, precision, linear, i, mean, z, width):
     Per coordinate: -log(1 + p w) / 2 + (h a + w h^2 / 2 - p a^2 / 2) / (1 + p w).
     """
     total = 0.0
-    for d in range(len(forest.column)):
-        c = forest.column[d]
-        p, w, h, a = precision[i, c], forest.scratch[width, c], linear[i, d], mean[z, d]
-        total += (h * (a + 0.5 * w * h) - 0.5 * p * a * a) / (1.0 + p * w)
+    if len(forest.repeats) == 1:
+        p, w = precision[i, 0], forest.scratch[width, 0]
+        for d in range(len(forest.column)):
+            h, a = linear[i, d], mean[z, d]
+            total += h * (a + 0.5 * w * h) - 0.5 * p * a * a
+        total /= 1.0 + p * w
+    else:
+        for d in range(len(forest.column)):
+            c = forest.column[d]
+            p, w, h, a = precision[i, c], forest.scratch[width, c], linear[i, d], mean[z, d]
+            total += (h * (a + 0.5 * w * h) - 0.5 * p * a * a) / (1.0 + p * w)
     for c in range(len(forest.repeats)):
         w = forest.scratch[width, c]
         total -= 0.5 * forest.repeats[c] * math.log1p(precision[i, c] * w)

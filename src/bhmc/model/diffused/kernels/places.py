@@ -16,53 +16,82 @@ def concentration(forest, z, alpha, g):
     return alpha if forest.level[z] < len(forest.variance) - 2 else g
 
 
+# Rows of `log_gamma`: log Gamma(n), log Gamma(n + alpha), log Gamma(n + g).
+_PLAIN, _INNER, _LEAF = 0, 1, 2
+
+
 @helper
-def log_passing(rows, block, conc):
+def set_rates(forest, alpha, g):
+    """Forget logarithms of gamma functions at other concentrations."""
+    for row, rate in ((_INNER, alpha), (_LEAF, g)):
+        if forest.log_gamma_at[row] != rate:
+            forest.log_gamma_at[row] = rate
+            for n in range(forest.log_gamma.shape[1]):
+                forest.log_gamma[row, n] = math.nan
+
+
+@helper
+def log_gamma(forest, row, n):
+    """log Gamma(n + c) with the concentration of a row, found once for every n."""
+    value = forest.log_gamma[row, n]
+    if math.isnan(value):
+        value = math.lgamma(n + forest.log_gamma_at[row])
+        forest.log_gamma[row, n] = value
+    return value
+
+
+@helper
+def row_at(forest, level):
+    """The row of `log_gamma` of nodes of a level."""
+    return _INNER if level < len(forest.variance) - 2 else _LEAF
+
+
+@helper
+def log_passing(forest, row, rows, block):
     """log of Gamma(N + c) / Gamma(N + B + c): a block of B rows is at a node of N rows."""
-    return math.lgamma(rows + conc) - math.lgamma(rows + block + conc)
+    return log_gamma(forest, row, rows) - log_gamma(forest, row, rows + block)
 
 
 @helper
-def log_joining(rows, block):
+def log_joining(forest, rows, block):
     """log of Gamma(N + B) / Gamma(N): the block goes on to a child of N rows."""
-    return math.lgamma(rows + block) - math.lgamma(rows)
+    return log_gamma(forest, _PLAIN, rows + block) - log_gamma(forest, _PLAIN, rows)
 
 
 @helper
-def log_opening(block, conc):
-    """log of c Gamma(B): the block goes on to a child of its own."""
-    return math.log(conc) + math.lgamma(block)
-
-
-@helper
-def log_alone(block, conc):
+def log_alone(forest, row, block):
     """log of Gamma(c + 1) Gamma(B) / Gamma(c + B): a new node with one child, the block's."""
-    return math.lgamma(conc + 1.0) + math.lgamma(block) - math.lgamma(conc + block)
+    alone = log_gamma(forest, _PLAIN, block) - log_gamma(forest, row, block)
+    return alone + log_gamma(forest, row, 1)
 
 
 @helper
-def log_path(forest, z, block, alpha):
-    """log p(the block passes from the root to z, which exists)."""
-    total = 0.0
-    while forest.parent[z] >= 0:
-        y = forest.parent[z]
-        total += log_joining(forest.rows[z], block) + log_passing(forest.rows[y], block, alpha)
-        z = y
-    return total
+def find_paths(forest, last, block):
+    """path[z] = log p(the block passes from the root to z), for z down to level `last`."""
+    forest.path[0] = 0.0
+    for level in range(1, last + 1):
+        for z in range(forest.used[0]):
+            if forest.level[z] == level:
+                y = forest.parent[z]
+                forest.path[z] = (
+                    forest.path[y]
+                    + log_joining(forest, forest.rows[z], block)
+                    + log_passing(forest, _INNER, forest.rows[y], block)
+                )
 
 
 @helper
-def log_new_below(forest, z, target, block, alpha, g):
+def log_new_below(forest, z, target, block):
     """log p(at z the block opens a chain of nodes to level `target`, whose child or atom it is).
 
-    `target` is the level of the block's parent: depth for an atom, l - 1 for a subtree of level l.
+    That is c Gamma(B) Gamma(N + c) / Gamma(N + B + c) at z, then what new nodes bring. `target` is
+    the level of the block's parent: depth for an atom, l - 1 for a subtree of level l.
     """
-    at = forest.level[z]
-    conc = concentration(forest, z, alpha, g)
-    total = log_passing(forest.rows[z], block, conc) + log_opening(block, conc)
-    depth = len(forest.variance) - 2
-    for level in range(at + 1, target + 1):
-        total += log_alone(block, alpha if level < depth else g)
+    row = row_at(forest, forest.level[z])
+    total = math.log(forest.log_gamma_at[row]) + log_gamma(forest, _PLAIN, block)
+    total += log_passing(forest, row, forest.rows[z], block)
+    for level in range(forest.level[z] + 1, target + 1):
+        total += log_alone(forest, row_at(forest, level), block)
     return total
 
 
@@ -86,24 +115,12 @@ def release_empty(forest, z):
 
 @helper
 def free_slot(forest):
-    """A free slot for a node; -1 if there is none."""
+    """A free slot for a node; there is one, because every node that stays has an atom below it."""
     for z in range(forest.used[0]):
         if forest.level[z] < 0:
             return z
-    if forest.used[0] == len(forest.level):
-        return -1
     forest.used[0] += 1
     return forest.used[0] - 1
-
-
-@helper
-def free_slots(forest):
-    """How many slots are free for nodes."""
-    n = len(forest.level) - forest.used[0]
-    for z in range(forest.used[0]):
-        if forest.level[z] < 0:
-            n += 1
-    return n
 
 
 @helper
@@ -118,6 +135,12 @@ def open_chain(forest, z, target):
             forest.up_precision[y, c] = 0.0
         z = y
     return z
+
+
+@helper
+def log_sigmoid(x):
+    """log of 1 / (1 + exp(-x))."""
+    return min(x, 0.0) - math.log1p(math.exp(-abs(x)))
 
 
 @helper

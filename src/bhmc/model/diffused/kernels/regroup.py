@@ -8,10 +8,20 @@ same probability both ways, because it looks at the grandparent only.
 
 import math
 
+import numpy as np
+
 from bhmc._compiled.decorators import compiled, helper, summing
 from bhmc._compiled.random_source import uniform
-from bhmc.model.diffused.kernels.messages import collect, find_beliefs, log_fit
-from bhmc.model.diffused.kernels.places import concentration, free_slot, free_slots
+from bhmc.model.diffused.kernels.messages import (
+    FACTOR,
+    OTHER_FACTOR,
+    add_times,
+    collect,
+    find_beliefs,
+    log_fit,
+    set_to_sum,
+)
+from bhmc.model.diffused.kernels.places import concentration, free_slot, log_sigmoid
 
 # Rows of `scratch`: the grandparent without the items, the two sides, and room for a width.
 _CAVITY, _SIDES, _SPREADS, _SUMS, _SUM_PRECISIONS, _WIDTH = 2, 4, 6, 8, 10, 12
@@ -48,20 +58,20 @@ def find_cavity(forest, first, second):
     """scratch[2:4] = mean and variance of the grandparent's m without messages of both nodes."""
     y, v = forest.parent[first], forest.level[first]
     for c in range(len(forest.repeats)):
-        step = forest.variance[v, c]
-        a = 1.0 / forest.spread[y, c]
+        step, a = forest.variance[v, c], 1.0 / forest.spread[y, c]
         a -= forest.up_precision[first, c] / (1.0 + forest.up_precision[first, c] * step)
         if second != first:
             a -= forest.up_precision[second, c] / (1.0 + forest.up_precision[second, c] * step)
         forest.scratch[_CAVITY + 1, c] = 1.0 / a
-    for d in range(len(forest.column)):
-        c = forest.column[d]
-        step = forest.variance[v, c]
-        b = forest.mean[y, d] / forest.spread[y, c]
-        b -= forest.up_linear[first, d] / (1.0 + forest.up_precision[first, c] * step)
-        if second != first:
-            b -= forest.up_linear[second, d] / (1.0 + forest.up_precision[second, c] * step)
-        forest.scratch[_CAVITY, d] = b * forest.scratch[_CAVITY + 1, c]
+        forest.scratch[FACTOR, c] = 1.0 / (a * forest.spread[y, c])
+        fall = -1.0 / (a * (1.0 + forest.up_precision[first, c] * step))
+        forest.scratch[OTHER_FACTOR, c] = fall
+    set_to_sum(forest, forest.scratch, _CAVITY, forest.mean, y, forest.up_linear, first)
+    if second != first:
+        for c in range(len(forest.repeats)):
+            below = 1.0 + forest.up_precision[second, c] * forest.variance[v, c]
+            forest.scratch[FACTOR, c] = -forest.scratch[_CAVITY + 1, c] / below
+        add_times(forest, forest.scratch, _CAVITY, forest.up_linear, second)
 
 
 @helper
@@ -76,14 +86,12 @@ def clear_side(forest, side):
 @helper
 def add_item(forest, precision, linear, item, step, side):
     """The message of an item is added to the sums of a side."""
-    for d in range(len(forest.column)):
-        c = forest.column[d]
-        forest.scratch[_SUMS + side, d] += linear[item, d] / (
-            1.0 + precision[item, c] * forest.variance[step, c]
-        )
     for c in range(len(forest.repeats)):
         p = precision[item, c]
-        forest.scratch[_SUM_PRECISIONS + side, c] += p / (1.0 + p * forest.variance[step, c])
+        factor = 1.0 / (1.0 + p * forest.variance[step, c])
+        forest.scratch[FACTOR, c] = factor
+        forest.scratch[_SUM_PRECISIONS + side, c] += factor * p
+    add_times(forest, forest.scratch, _SUMS + side, linear, item)
 
 
 @helper
@@ -93,11 +101,10 @@ def settle_side(forest, level, side):
         wide = forest.scratch[_CAVITY + 1, c] + forest.variance[level, c]
         spread = 1.0 / (forest.scratch[_SUM_PRECISIONS + side, c] + 1.0 / wide)
         forest.scratch[_SPREADS + side, c] = spread
-    for d in range(len(forest.column)):
-        c = forest.column[d]
-        wide = forest.scratch[_CAVITY + 1, c] + forest.variance[level, c]
-        pull = forest.scratch[_SUMS + side, d] + forest.scratch[_CAVITY, d] / wide
-        forest.scratch[_SIDES + side, d] = pull * forest.scratch[_SPREADS + side, c]
+        forest.scratch[FACTOR, c] = spread
+        forest.scratch[OTHER_FACTOR, c] = spread / wide
+    place = _SIDES + side
+    set_to_sum(forest, forest.scratch, place, forest.scratch, _SUMS + side, forest.scratch, _CAVITY)
 
 
 @helper
@@ -145,9 +152,9 @@ def draw_sides(forest, precision, linear, a, b, n, level, known, other, of_atoms
         if known:
             side = 1 if parent_of(forest, item, of_atoms) == other else 0
         else:
-            side = 0 if math.log(uniform(rng)) < -math.log1p(math.exp(-odds)) else 1
+            side = 0 if math.log(uniform(rng)) < log_sigmoid(odds) else 1
         forest.lists[1, i] = side
-        log_q -= math.log1p(math.exp(-odds if side == 0 else odds))
+        log_q += log_sigmoid(odds if side == 0 else -odds)
     return log_q
 
 
@@ -161,7 +168,7 @@ def log_gain(forest, level):
     total = 0.0
     for d in range(len(forest.column)):
         c = forest.column[d]
-        v, w, a = forest.variance[level, c], forest.scratch[_CAVITY + 1, c], 0.0
+        v, w = forest.variance[level, c], forest.scratch[_CAVITY + 1, c]
         a = forest.scratch[_CAVITY, d]
         p0, p1 = forest.scratch[_SUM_PRECISIONS, c], forest.scratch[_SUM_PRECISIONS + 1, c]
         h0, h1 = forest.scratch[_SUMS, d], forest.scratch[_SUMS + 1, d]
@@ -203,7 +210,7 @@ def log_prior_gain(first, second, alpha, conc):
 @helper
 def log_ratio(forest, precision, linear, n, level, alpha, conc, of_atoms):
     """log of p(two nodes) / p(one node), from lists[0] and lists[1]."""
-    first, second = 0, 0
+    first = second = np.int64(0)
     for side in range(2):
         clear_side(forest, side)
     for i in range(n):
@@ -295,22 +302,21 @@ def try_one(forest, precision, linear, level, of_atoms, alpha, g, rng):
 
 @compiled
 def regroup(forest, tries, alpha, g, rng):
-    """So many proposals to split a node or merge two; how many are done before room runs out."""
+    """So many proposals to split a node or merge two."""
     depth = len(forest.variance) - 2
     collect(forest)
     find_beliefs(forest)
-    for i in range(tries):
-        if free_slots(forest) < 1:
-            return i
+    for _ in range(tries):
         level = 1 + int(uniform(rng) * depth)
         of_atoms = level == depth
         if of_atoms:
-            changed = try_one(forest, forest.precision, forest.linear, level, True, alpha, g, rng)
+            changed = try_one(
+                forest, forest.precision, forest.linear, level, of_atoms, alpha, g, rng
+            )
         else:
             changed = try_one(
-                forest, forest.up_precision, forest.up_linear, level, False, alpha, g, rng
+                forest, forest.up_precision, forest.up_linear, level, of_atoms, alpha, g, rng
             )
         if changed:
             collect(forest)
             find_beliefs(forest)
-    return tries

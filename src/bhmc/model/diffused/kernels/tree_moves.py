@@ -7,18 +7,18 @@ from bhmc.model.diffused.kernels.messages import (
     add_message,
     attach_path,
     detach_path,
-    find_beliefs,
+    find_beliefs_to,
     log_fit,
     step_to,
 )
 from bhmc.model.diffused.kernels.places import (
     add_rows,
     choose,
-    free_slots,
+    find_paths,
     log_new_below,
-    log_path,
     open_chain,
     release_empty,
+    set_rates,
 )
 
 
@@ -58,34 +58,30 @@ def weigh_atom(forest, k, alpha, g):
     """weight[z] = log p(atom k at leaf z) p(its evidence there); at an inner z: on a new branch."""
     depth = len(forest.variance) - 2
     block = forest.count[k]
+    set_rates(forest, alpha, g)
+    find_paths(forest, depth, block)
     for z in range(forest.used[0]):
         forest.weight[z] = -math.inf
         if forest.level[z] >= 0:
             step_to(forest, z, depth + 1, 1)
             forest.weight[z] = (
-                log_path(forest, z, block, alpha)
-                + log_new_below(forest, z, depth, block, alpha, g)
+                forest.path[z]
+                + log_new_below(forest, z, depth, block)
                 + log_fit(forest, forest.precision, forest.linear, k, forest.mean, z, 1)
             )
 
 
 @compiled
-def move_atoms(forest, order, first, alpha, g, rng):
-    """Atom after atom: P(leaf | the other atoms), theta and m integrated out.
-
-    From order[first] on, until room for new nodes runs out; returns how many are done.
-    """
+def move_atoms(forest, order, alpha, g, rng):
+    """Atom after atom: P(leaf | the other atoms), theta and m integrated out."""
     depth = len(forest.variance) - 2
-    for i in range(first, len(order)):
-        if free_slots(forest) < depth:
-            return i
+    for i in range(len(order)):
         k = order[i]
         take_atom(forest, k)
-        find_beliefs(forest)
+        find_beliefs_to(forest, depth)
         weigh_atom(forest, k, alpha, g)
         z = choose(forest.weight, forest.used[0], rng)
         put_atom(forest, k, open_chain(forest, z, depth))
-    return len(order)
 
 
 @helper
@@ -95,13 +91,15 @@ def weigh_subtree(forest, z, alpha, g):
     Where y is more than one level above z, a chain of new nodes leads from y to z.
     """
     level, block = forest.level[z], forest.rows[z]
+    set_rates(forest, alpha, g)
+    find_paths(forest, level - 1, block)
     for y in range(forest.used[0]):
         forest.weight[y] = -math.inf
         if 0 <= forest.level[y] < level and y != z:
             step_to(forest, y, level, 1)
             forest.weight[y] = (
-                log_path(forest, y, block, alpha)
-                + log_new_below(forest, y, level - 1, block, alpha, g)
+                forest.path[y]
+                + log_new_below(forest, y, level - 1, block)
                 + log_fit(forest, forest.up_precision, forest.up_linear, z, forest.mean, y, 1)
             )
 
@@ -129,18 +127,6 @@ def put_subtree(forest, z, y):
 
 
 @helper
-def find_beliefs_beside(forest, z):
-    """Beliefs of all nodes that are not below z, which is cut off.
-
-    Nodes below z get numbers, too, which nobody reads: their parents' beliefs are old.
-    """
-    level = forest.level[z]
-    forest.level[z] = -1
-    find_beliefs(forest)
-    forest.level[z] = level
-
-
-@helper
 def ancestor(forest, k, level):
     """The node of this level above atom k."""
     z = forest.leaf[k]
@@ -150,19 +136,14 @@ def ancestor(forest, k, level):
 
 
 @compiled
-def move_subtrees(forest, order, levels, first, alpha, g, rng):
+def move_subtrees(forest, order, levels, alpha, g, rng):
     """P(where the ancestor of an atom at a level hangs | all other atoms), theta and m integrated
     out; atom order[i], level levels[i].
-
-    From `first` on, until room for new nodes runs out; returns how many are done.
     """
-    for i in range(first, len(order)):
+    for i in range(len(order)):
         z = ancestor(forest, order[i], levels[i])
-        if free_slots(forest) < forest.level[z]:
-            return i
         take_subtree(forest, z)
-        find_beliefs_beside(forest, z)
+        find_beliefs_to(forest, levels[i] - 1)
         weigh_subtree(forest, z, alpha, g)
         y = choose(forest.weight, forest.used[0], rng)
         put_subtree(forest, z, open_chain(forest, y, forest.level[z] - 1))
-    return len(order)

@@ -4,9 +4,10 @@ import math
 
 from bhmc._compiled.decorators import compiled, helper, merged
 from bhmc._compiled.distributions import beta_draw, log_gamma_draw
+from bhmc._compiled.exponential import exp_within
 from bhmc.model.hdp.kernels.mass import begin_mass
 from bhmc.model.hdp.kernels.nodes import open_node
-from bhmc.model.hdp.kernels.numbers import draw_index, exp_within, largest
+from bhmc.model.hdp.kernels.numbers import draw_index, largest
 from bhmc.model.hdp.workspace import BLOCK, COMPONENTS_BORN, DEPTH, FREE_COLUMNS, NONE, SHAPE, WIDTH
 
 

@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from bhmc._compiled.decorators import helper, merged
-from bhmc.model.hdp.kernels.numbers import exp_within, largest
+from bhmc._compiled.exponential import exp_within
+from bhmc.model.hdp.kernels.numbers import largest
 from bhmc.model.hdp.workspace import BLOCK, FACTOR, WEIGHT, WIDTH
 
 

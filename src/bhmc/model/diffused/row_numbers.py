@@ -1,0 +1,85 @@
+"""Rows as the compiled code of the diffused transition sees them: a number for each coordinate."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bhmc.likelihoods._located import NoiseUnits
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class RowNumbers(NamedTuple):
+    """In every coordinate a row is one of two things that do not depend on theta but through it.
+
+    Gaussian: value ~ N(theta, 1). A logit: value is 1 with probability sigmoid(theta), else 0.
+    """
+
+    value: Floats
+    """(n, D) 0 where an entry is missing."""
+    seen: Floats
+    """(n, D) 1, or 0 where missing. No rows where all are Gaussian and none is missing."""
+    is_logit: NDArray[np.bool_]
+    """(D,)"""
+
+
+class SplitRoom(NamedTuple):
+    """Lists of the rows of every atom, and room for a proposal to split or merge."""
+
+    head: Ints
+    """(C,) the first row of each atom, -1 where there is none."""
+    next: Ints
+    """(n,) the next row of the same atom, -1 at the end."""
+    member: Ints
+    """(n,) rows of a proposal."""
+    side: Ints
+    """(n,) the side of each of them: 0 or 1."""
+    odds: Floats
+    """(n,) log odds of side 0."""
+    known: Floats
+    """(4096, 5) integrals of logits: leaf, coordinate, ones, rows, and what was found."""
+
+
+def row_numbers(family: Any, rows: slice) -> RowNumbers:
+    """Rows in the family's coordinates.
+
+    Parameters
+    ----------
+    family : Located
+        At its shared numbers.
+    rows : slice
+        Which rows.
+    """
+    if isinstance(family, NoiseUnits):
+        value, seen = family.whitened(rows)
+        is_logit = np.zeros(value.shape[1], dtype=bool)
+        seen = np.empty((0, value.shape[1])) if seen is None else seen
+    else:
+        value, seen, is_logit = family.row_numbers(rows)
+    return RowNumbers(_own(value), _own(seen), is_logit)
+
+
+def _own(array: NDArray) -> Floats:
+    """In order, and not read-only: compiled code has one type for all."""
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    return array if array.flags.writeable else array.copy()
+
+
+def split_room(n_rows: int, n_atoms: int) -> SplitRoom:
+    """Room for rows and slots of atoms; lists are empty.
+
+    Parameters
+    ----------
+    n_rows, n_atoms : int
+        How many.
+    """
+    return SplitRoom(
+        head=np.full(n_atoms, -1, dtype=np.int64),
+        next=np.empty(n_rows, dtype=np.int64),
+        member=np.empty(n_rows, dtype=np.int64),
+        side=np.empty(n_rows, dtype=np.int64),
+        odds=np.empty(n_rows),
+        known=np.full((4096, 5), -1.0),
+    )

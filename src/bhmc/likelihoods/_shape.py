@@ -17,6 +17,9 @@ from bhmc.likelihoods.kmeans import group_means, kmeans_centres, nearest
 # as in the mean. docs/families.md has what other shares did.
 _SHARE = 0.3
 
+# Where the covariance is taken as it is, so much of equal variances keeps it regular.
+_RIDGE = 1e-3
+
 # So many rows, evenly spaced, stand for all. Numbers of groups that are tried: multiples of the
 # root of that number, and no more than this.
 _MOST_ROWS, _MULTIPLES, _MOST_GROUPS = 2000, (0.125, 0.25, 0.5, 1.0, 2.0), 100
@@ -48,24 +51,24 @@ def noise_shape(rows: Floats) -> Floats:
 def _most_probable_shape(rows: Floats) -> Floats:
     """The shape, or the identity, with which rows that are held out have the highest density.
 
-    The density is that of a mixture of groups of the other rows, all with one covariance. How many
-    groups there are is tried out. Groups are made by k-means with plain distances, and then again
-    in units of the shape that was found.
+    The density is that of a mixture of groups of the other rows, all with one covariance. Groups
+    are made by k-means with plain distances, and again in units of the covariance that was found.
+    How many groups there are is decided by the density with the covariance as it is; whether the
+    shape is used, by the density with the covariance shrunk.
     """
     held = np.arange(len(rows)) % _FOLDS == _FOLDS - 1
     train, test = rows[~held], rows[held]
-    equal = np.eye(rows.shape[1])
-    best, found = -np.inf, equal
+    equal, groups, plain = np.eye(rows.shape[1]), [], []
     for k in _numbers_of_groups(len(rows)):
         first = _grouped(train, k, equal)
-        shape = _shrunk(_within(train, first))
-        second = _grouped(train, k, shape)
-        again = _shrunk(_within(train, second))
-        for group, candidate in ((first, equal), (first, shape), (second, again)):
-            density = _log_density(train, test, group, candidate)
-            if density > best:
-                best, found = density, candidate
-    return found
+        groups += [first, _grouped(train, k, _mixed(_within(train, first), _SHARE))]
+        plain.append(_log_density(train, test, first, equal))
+    shapes = [_within(train, group) for group in groups]
+    pairs = list(zip(groups, shapes, strict=True))
+    found = [_log_density(train, test, group, _mixed(shape, _RIDGE)) for group, shape in pairs]
+    group, shape = pairs[int(np.argmax(found))]
+    shape = _mixed(shape, _SHARE)
+    return shape if _log_density(train, test, group, shape) > max(plain) else equal
 
 
 def _numbers_of_groups(n: int) -> list[int]:
@@ -88,12 +91,12 @@ def _within(rows: Floats, group: NDArray[np.int64]) -> Floats:
     return residuals.T @ residuals / max(len(rows) - k, 1)
 
 
-def _shrunk(covariance: Floats) -> Floats:
-    """(1 - share) covariance + share times its mean variance times the identity."""
+def _mixed(covariance: Floats, share: float) -> Floats:
+    """(1 - share) covariance + share times equal variances, in units of the mean variance."""
     mean = np.trace(covariance) / len(covariance)
     if mean <= 0:  # every row is the mean of its group
         return np.eye(len(covariance))
-    return (1 - _SHARE) * covariance / mean + _SHARE * np.eye(len(covariance))
+    return (1 - share) * covariance / mean + share * np.eye(len(covariance))
 
 
 def _in_scale(shape: Floats, rows: Floats) -> Floats:

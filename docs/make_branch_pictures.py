@@ -22,7 +22,8 @@ from bhmc.posterior.membership import node_membership
 from bhmc.tree import describe
 from bhmc.tree.node_features import node_features
 
-SETTINGS = {"transition": "diffused", "n_levels": 3, "random_state": 0}
+# 500 sweeps a chain: a first look. n_draws="auto" would go on until the chains agree.
+SETTINGS = {"transition": "diffused", "n_levels": 3, "n_draws": 300, "random_state": 0}
 MOST_BRANCHES = 12
 MOST_WORDS = 1500
 

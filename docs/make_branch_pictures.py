@@ -76,11 +76,13 @@ def top_branches(tree):
     return nodes[np.argsort(-tree.sizes[nodes], kind="stable")].tolist()
 
 
-def by_words(model, texts):
+def by_words(model, texts, names=None):
     """A function as `model.describe`, of the words that are in the texts of a node."""
     counts = CountVectorizer(binary=True, stop_words="english", min_df=5, max_features=MOST_WORDS)
     has_word = counts.fit_transform(texts).toarray().astype(float)
-    tree = replace(model.tree_, feature_names=counts.get_feature_names_out())
+    words = counts.get_feature_names_out()
+    names = None if names is None else np.array(names)
+    tree = replace(model.tree_, feature_names=words, names=names)
     features = node_features(tree, lambda: iter([has_word]), np.zeros(has_word.shape[1], bool))
 
     def described(node):
@@ -98,7 +100,8 @@ def main_class(classes, members):
 
 def told(model, table):
     """Lines on every top branch: what sets it apart, and after that its classes."""
-    describe_node = model.describe if table.texts is None else by_words(model, table.texts)
+    of_words = table.texts is not None
+    describe_node = by_words(model, table.texts, table.names) if of_words else model.describe
     tree, branches = model.tree_, top_branches(model.tree_)
     lines = [f"{len(branches)} top branches, the {MOST_BRANCHES} largest at most are described."]
     shown = branches[:MOST_BRANCHES]

@@ -94,6 +94,8 @@ pictures: setup ## Make the pictures of docs/pictures anew; takes some minutes
 	@echo "Making the pictures of the documents."
 	@$(BIN)/python -m docs.make_model_pictures
 	@$(BIN)/python -m docs.make_pictures
+	@$(BIN)/python -m docs.make_transition_pictures
+	@$(BIN)/python -m docs.make_branch_pictures
 
 study: setup ## Run a study, as in make study NAME=same_draws ARGS="--only fit/"; without NAME, list all
 	@$(BIN)/python -m studies$(if $(NAME),.$(NAME)) $(ARGS)

@@ -1,5 +1,6 @@
 """`bhmc compare`: files, classes that reach no fit, refusals in one sentence."""
 
+import json
 import re
 import sys
 
@@ -25,11 +26,37 @@ def test_compare_writes_tables_figures_and_a_page(table, tmp_path):
     assert matched[0]["clusters"] == "2"
     page = (tmp_path / "out" / "results.html").read_text(encoding="utf-8")
     assert "a random tree that has never seen the data" in page
-    assert page.count("<img") == 2
+    assert page.count("<img") == 3
     assert "quick run" in page
     for row in scores:
         if row["method"] == "random":
             assert abs(float(row["ari"])) < 0.6
+
+
+def test_transitions_are_methods(table, tmp_path):
+    """Each with its own transition, and with the levels that were asked for."""
+    asked = "bhmc-diffused,bhmc-hdp,ward,random"
+    assert compare(table, tmp_path / "out", "--levels", "2", methods=asked) == 0
+    for name in ("diffused", "hdp"):
+        part = json.loads((tmp_path / "out" / "parts" / f"bhmc-{name}.json").read_text("utf-8"))
+        assert part["recipe"]["settings"]["transition"] == name
+        assert part["recipe"]["settings"]["n_levels"] == 2
+        assert ("step_variances" in part["facts"]) == (name == "diffused")
+    rows = rows_of(tmp_path / "out" / "ami.csv")
+    assert list(dict.fromkeys(row["method"] for row in rows)) == asked.split(",")
+    assert {row["how"] for row in rows if row["method"] == "bhmc-hdp"} == {
+        "matched",
+        "own",
+        "components",
+    }
+
+
+def test_transitions_take_text_and_gaps(tmp_path):
+    file = tmp_path / "mixed.csv"
+    lines = [f"{'ab'[i % 2]},{i % 2 + i / 50 if i else ''},k{i % 2}" for i in range(20)]
+    file.write_text("\n".join(["colour,x,kind", *lines]) + "\n", encoding="utf-8")
+    common = ["compare", str(file), "-o", str(tmp_path / "out"), "--labels", "kind", "--quick"]
+    assert main([*common, "-q", "--methods", "bhmc-diffused,bhmc-hdp"]) == 0
 
 
 def test_compare_finds_what_is_done(table, tmp_path):

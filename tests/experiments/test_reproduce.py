@@ -27,6 +27,10 @@ def test_animals_end_to_end(animals):
     assert record["facts"]["n_chains"] == 2
     page = (animals / "results.html").read_text(encoding="utf-8")
     assert "from one draw to the next the tree changes" in page
+    assert {"tree-diffused.png", "groups-diffused.csv", "models.csv"} <= found
+    diffused = json.loads((animals / "parts" / "bhmc-diffused.json").read_text(encoding="utf-8"))
+    assert diffused["recipe"]["settings"]["transition"] == "diffused"
+    assert [row["model"] for row in rows_of(animals / "models.csv")] == ["published", "diffused"]
 
 
 def test_groups_of_the_figure_are_those_of_the_saved_tree(animals):
@@ -50,11 +54,13 @@ def test_fashion_end_to_end(tmp_path):
     assert {row["classes"] for row in rows} == {"3", "5", "10"}
     assert {row["method"] for row in rows} == {
         "BHMC, published settings",
+        "BHMC, diffused transition",
         "control: random nCRP tree",
     }
     page = (folder / "results.html").read_text(encoding="utf-8")
     assert "The threshold for noise of unknown size" in page
     assert (folder / "tree.png").exists()
+    assert (folder / "tree-diffused.png").exists()
 
 
 def test_fashion_has_the_dimensions_of_the_paper():
@@ -89,7 +95,16 @@ def test_amazon_end_to_end(products, tmp_path):
     page = (folder / "results.html").read_text(encoding="utf-8")
     assert "Purity and NMI alone prove nothing here" in page
     assert "50 products" in page  # those that are marked
-    assert page.count("<img") == 2
+    assert page.count("<img") == 3
+    assert "variances of the steps in units of the noise" in page
+    of_ami = rows_of(folder / "ami.csv")
+    for how in ("matched", "own"):
+        assert list(dict.fromkeys(r["method"] for r in of_ami if r["how"] == how)) == wanted
+    for row in of_ami:  # the matched column is that of the long table
+        if row["how"] == "matched" and row["method"] != "random":
+            key = (row["method"], "matched", row["level"])
+            same = next(r for r in rows if (r["method"], r["cut"], r["level"]) == key)
+            assert float(row["ami"]) == pytest.approx(float(same["ami"]))
 
 
 def test_the_supplement_end_to_end(animals, tmp_path):

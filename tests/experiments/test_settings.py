@@ -69,4 +69,33 @@ def test_every_model_of_the_settings_can_be_made():
         part = settings.read_settings(name)
         part.pop("supplement", None)
         look(part)
-    assert n_models == 7
+    assert n_models == 13
+
+
+def models_of(part, path=()):
+    """(path, settings) of every model in the settings."""
+    if isinstance(part, dict) and "n_levels" in part:
+        yield path, part
+    elif isinstance(part, dict):
+        for key, one in part.items():
+            yield from models_of(one, (*path, key))
+
+
+@pytest.mark.parametrize("name", ["animals", "fashion", "amazon", "compare"])
+def test_every_model_names_its_transition(name):
+    """So that a change of a default changes no experiment; `compare.bhmc` is the defaults."""
+    for path, model in models_of(settings.read_settings(name)):
+        named = model.get("transition")
+        if path[-1] == "bhmc":
+            assert named is None
+            assert name == "compare"
+        else:
+            assert named == ("diffused" if "diffused" in path[-1] else "hdp"), path
+
+
+@pytest.mark.parametrize("name", ["animals", "fashion", "amazon"])
+def test_the_diffused_model_is_the_defaults_with_the_published_levels(name):
+    found = settings.read_settings(name)
+    keys = ("bhmc-paper", "bhmc-diffused") if name == "amazon" else ("model", "diffused")
+    published, diffused = (found[key] for key in keys)
+    assert diffused == {"transition": "diffused", "n_levels": published["n_levels"]}

@@ -12,6 +12,9 @@ from bhmc._validation.errors import RefusedError, refusals
 # Squares of larger numbers, and sums of these, are no longer finite.
 _LARGEST = 1e100
 
+# Methods that have a family for every kind of column.
+_ALL_KINDS = ("bhmc", "bhmc-diffused", "bhmc-hdp")
+
 
 def compare(options) -> int:
     """Run methods on a table and measure them against its classes."""
@@ -131,7 +134,7 @@ def _data(table: Table, options) -> tuple[Any, list[str]]:
         return _words(table, options)
     check_fittable(table)
     _check_sizes(table)
-    alone = set(options.methods) <= {"bhmc", "random"}
+    alone = set(options.methods) <= {*_ALL_KINDS, "random"}
     if options.standardise:
         _check_numbers(table, "leave out --standardise" if alone else "compare bhmc alone")
         X = np.asarray(table.data(as_matrix=True), dtype=float)

@@ -92,14 +92,16 @@ examples:
 _COMPARE = """\
 Run several methods on a table and measure their trees against classes that no method sees.
 
-  bhmc         Bayesian hierarchical mixture clustering, defaults of this library
-  bhmc-paper   the same with the settings and the sampling of concentrations of the paper
-  ward         Ward's method
-  perch        PERCH, an online method, with rotations by means (ours)
-  perch-boxes  PERCH with rotations by boxes, as its authors have it
-  pydt-sl      Pitman-Yor diffusion tree, slice sampler
-  pydt-mh      the same by Metropolis-Hastings
-  random       the control: trees drawn at random, at the alpha and L of bhmc
+  bhmc           Bayesian hierarchical mixture clustering, defaults of this library
+  bhmc-diffused  the same with transition="diffused": near groups share a branch
+  bhmc-hdp       the same with transition="hdp", the paper's model
+  bhmc-paper     the same with the settings and the sampling of concentrations of the paper
+  ward           Ward's method
+  perch          PERCH, an online method, with rotations by means (ours)
+  perch-boxes    PERCH with rotations by boxes, as its authors have it
+  pydt-sl        Pitman-Yor diffusion tree, slice sampler
+  pydt-mh        the same by Metropolis-Hastings
+  random         the control: trees drawn at random, at the alpha and L of bhmc
 
 Classes are columns of the table, one for each level (--labels), or paths such as `food > fruit` in
 one column (--path). The folder holds results.html, the page to read, with figures (PNG) and tables
@@ -112,8 +114,9 @@ examples:
   bhmc compare products.csv --path category --words title,text --methods bhmc,ward,random -o shop
 """
 
-METHODS = ("bhmc", "bhmc-paper", "ward", "perch", "perch-boxes", "pydt-sl", "pydt-mh", "random")
-_DEFAULT_METHODS = [name for name in METHODS if name not in ("bhmc-paper", "perch-boxes")]
+_BHMC = ("bhmc", "bhmc-diffused", "bhmc-hdp", "bhmc-paper")
+METHODS = (*_BHMC, "ward", "perch", "perch-boxes", "pydt-sl", "pydt-mh", "random")
+_DEFAULT_METHODS = [name for name in METHODS if name not in (*_BHMC[1:], "perch-boxes")]
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):

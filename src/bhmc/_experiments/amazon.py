@@ -12,7 +12,7 @@ from bhmc._experiments.comparison import Entry, settings_used
 from bhmc._experiments.comparison_page import add_comparison, add_times
 from bhmc._experiments.figures import quiet_pyplot
 from bhmc._experiments.job import Job
-from bhmc._experiments.methods import METHODS
+from bhmc._experiments.methods import BHMC_METHODS, METHODS
 from bhmc._experiments.page import Page
 from bhmc._experiments.run_details import describe_run
 from bhmc._experiments.settings import read_settings
@@ -71,15 +71,16 @@ def run(job: Job, settings: dict[str, Any], data: Products) -> Page:
     page.text(
         "The paper's 2,303 items of Amazon are not public; products of another shop stand in for "
         'them. Its settings are those of "BHMC, published settings": concentrations and noise '
-        'walk during the warm-up and then stay. "BHMC, defaults of this library" knows only the '
-        "number of levels."
+        "walk during the warm-up and then stay. The other two of BHMC know only the number of "
+        'levels: "hdp transition" is the paper\'s model with the defaults of this library, '
+        '"diffused transition" the model in which locations diffuse from parent to child.'
     )
     methods = settings["methods"]
-    entries = run_all(job, methods, settings, data.X, data.truth, unlimited=("bhmc-paper", "bhmc"))
+    entries = run_all(job, methods, settings, data.X, data.truth, unlimited=BHMC_METHODS)
     add_comparison(page, entries, data.truth, job.budget)
     _add_learned(page, entries)
     timing = read_settings("compare", quick=job.quick)["timing"]
-    for name in ("bhmc", "bhmc-paper"):  # the model of this experiment, the sweeps of the study
+    for name in set(BHMC_METHODS) & settings.keys():  # this experiment's model, the study's sweeps
         sweeps = {key: timing[name][key] for key in ("n_warmup", "n_draws", "n_chains")}
         timing[name] = {**settings[name], **sweeps}
     times = time_methods(job, methods, timing, data.X, tuple(settings["sizes"]))
@@ -106,9 +107,12 @@ def _add_learned(page: Page, entries: list[Entry]) -> None:
     page.section("What BHMC learned")
     for entry in entries:
         facts, tree = entry.outcome.facts, entry.outcome.tree
-        if not entry.method.startswith("bhmc") or tree is None:
+        if entry.method not in BHMC_METHODS or tree is None:
             continue
-        learned = ", ".join(f"{name} {facts[name]:.2f}" for name in CONCENTRATIONS)
+        learned = ", ".join(f"{name} {facts[name]:.2f}" for name in CONCENTRATIONS if name in facts)
+        if "step_variances" in facts:
+            steps = ", ".join(f"{value:.3g}" for value in facts["step_variances"])
+            learned += f", variances of the steps in units of the noise {steps}"
         shared = ", ".join(f"{value:.4f}" for value in facts.get("shared", []))
         agree = "" if facts["n_chains"] < 2 else (
             " Its chains agree." if facts["converged"] else " Its chains do not agree."

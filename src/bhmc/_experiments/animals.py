@@ -1,4 +1,4 @@
-"""`bhmc reproduce animals`: 33 animals, the published settings, five chains."""
+"""`bhmc reproduce animals`: 33 animals, the published settings, and the diffused transition."""
 
 from typing import Any, NamedTuple
 
@@ -9,6 +9,7 @@ from bhmc._experiments.figures.grouped_tree import draw_grouped_tree
 from bhmc._experiments.figures.traces import TraceRow, draw_traces
 from bhmc._experiments.groups import Found, find_groups
 from bhmc._experiments.job import Job
+from bhmc._experiments.own_levels import HOW
 from bhmc._experiments.page import Page
 from bhmc._experiments.run_details import describe_run
 from bhmc._experiments.settings import read_settings
@@ -71,6 +72,9 @@ def run(job: Job, settings: dict[str, Any], data: Animals) -> Page:
     )
     assert outcome.tree is not None
     assert outcome.draws is not None
+    diffused = job.run(
+        "bhmc-diffused", "bhmc-diffused", settings["diffused"], data.X, digest_of_data(data.X)
+    )
     groups = find_groups(outcome.tree, data.names, settings["groups"])
     page = Page(
         "Animals",
@@ -80,7 +84,11 @@ def run(job: Job, settings: dict[str, Any], data: Animals) -> Page:
     )
     _add_tree(page, outcome, data, groups)
     _add_traces(page, outcome)
-    describe_run(page, job, {"the model": settings["model"]}, {"bhmc": outcome})
+    outcomes = {"bhmc": outcome, "bhmc-diffused": diffused}
+    _add_diffused(page, diffused, data, settings["groups"])
+    _add_models(page, outcomes, data, settings["groups"])
+    used = {"the published model": settings["model"], "the diffused model": settings["diffused"]}
+    describe_run(page, job, used, outcomes)
     return page
 
 
@@ -95,13 +103,18 @@ def _run_supplement(job: Job, settings: dict[str, Any], data: Animals) -> Page:
         return draw_grouped_tree(tree, data.names, find_groups(tree, data.names, groups))
 
     groups = settings["groups"]
+    classes = _classes(data.names, groups)
+    run_supplement(job, page, settings["supplement"], data.X, classes, draw)
+    return page
+
+
+def _classes(names: list[str], groups: dict[str, list[str]]) -> list[str]:
+    """The group of each animal; one that may count in two counts in the first."""
     words: dict[str, str] = {}
     for group, members in groups.items():
         for member in members:
             words.setdefault(member, group)
-    classes = [words.get(name, "no named group") for name in data.names]
-    run_supplement(job, page, settings["supplement"], data.X, classes, draw)
-    return page
+    return [words.get(name, "no named group") for name in names]
 
 
 def _add_tree(page: Page, outcome: Outcome, data: Animals, groups: list[Found]) -> None:
@@ -125,7 +138,7 @@ def _add_tree(page: Page, outcome: Outcome, data: Animals, groups: list[Found]) 
     )
     sheet = _group_sheet(groups, data.names, outcome)
     page.sheet("groups", sheet, shown=_short_sheet(sheet, groups))
-    whole = [one.name for one in groups if one.component_held == one.component_size]
+    whole = _whole_components(groups)
     page.text(
         f"{len(whole)} of the {len(groups)} named groups have a component to themselves "
         f"({', '.join(whole) or 'none'}). Components are what the data speak of; where a "
@@ -133,6 +146,72 @@ def _add_tree(page: Page, outcome: Outcome, data: Animals, groups: list[Found]) 
         "low: the tree of the maximum is one of many that are nearly as likely."
     )
     page.code(tree.to_text(data.names, max_names=40))
+
+
+def _add_diffused(page: Page, outcome: Outcome, data: Animals, wanted: dict) -> None:
+    """The tree of the diffused transition, with the same groups pointed out."""
+    tree = outcome.tree
+    assert tree is not None
+    groups = find_groups(tree, data.names, wanted)
+    page.section("The same animals with the diffused transition")
+    page.text(
+        "This model is ours, not the paper's: every node has a location a Gaussian step away from "
+        "its parent's, and components lie around the location of their leaf, so that animals share "
+        "a branch because they are near each other. All settings but the number of levels are "
+        "defaults. The tree is the one nearest to all draws.",
+    )
+    page.figure(
+        "tree-diffused",
+        draw_grouped_tree(tree, data.names, groups),
+        "The tree of the diffused transition, with the names of the animals; the named groups are "
+        "pointed out at the nodes that are most like them.",
+    )
+    sheet = _group_sheet(groups, data.names, outcome)
+    page.sheet("groups-diffused", sheet, shown=_short_sheet(sheet, groups))
+    page.code(tree.to_text(data.names, max_names=40))
+
+
+def _add_models(page: Page, outcomes: dict[str, Outcome], data: Animals, wanted: dict) -> None:
+    """Both models in one line each."""
+    _, classes = np.unique(_classes(data.names, wanted), return_inverse=True)
+    sheet = Sheet(
+        (
+            "model",
+            "nodes per level",
+            "components",
+            "groups that are a component",
+            "groups that are a node",
+            "AMI, told the count",
+            "AMI, own level",
+            "AMI, components",
+            "CPU seconds",
+        ),
+        caption="Both models. AMI is that with the named groups, as in the other experiments: the "
+        "tree cut into as many clusters, its best level, and the components.",
+        digits=2,
+    )
+    for name, outcome in outcomes.items():
+        tree = outcome.tree
+        assert tree is not None
+        groups = find_groups(tree, data.names, wanted)
+        sheet.rows.append(
+            (
+                "published" if name == "bhmc" else "diffused",
+                " ".join(map(str, np.bincount(tree.levels))),
+                tree.n_components,
+                len(_whole_components(groups)),
+                sum(one.held == one.size == one.asked for one in groups),
+                *(way(tree, classes).ami for way in HOW.values()),
+                float(outcome.facts["cpu_seconds"]),
+            )
+        )
+    page.section("Both models side by side")
+    page.sheet("models", sheet)
+
+
+def _whole_components(groups: list[Found]) -> list[str]:
+    """The groups that have a component to themselves."""
+    return [one.name for one in groups if one.component_held == one.component_size]
 
 
 def _group_sheet(groups: list[Found], names: list[str], outcome: Outcome) -> Sheet:

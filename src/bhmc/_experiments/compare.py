@@ -17,7 +17,7 @@ from bhmc._experiments.comparison import (
 )
 from bhmc._experiments.comparison_page import add_comparison, add_times
 from bhmc._experiments.job import Job
-from bhmc._experiments.methods import METHODS
+from bhmc._experiments.methods import BHMC_METHODS, METHODS
 from bhmc._experiments.page import Page
 from bhmc._experiments.run_details import describe_run
 from bhmc._experiments.settings import read_settings
@@ -86,7 +86,7 @@ def run(job: Job, question: Question) -> Page:
     """Run all methods, measure their trees, and write the page."""
     settings = read_settings("compare", quick=job.quick)
     if question.n_levels is not None:
-        for name in ("bhmc", "bhmc-paper"):
+        for name in BHMC_METHODS:
             settings[name]["n_levels"] = question.n_levels
     n, levels = question.truth.shape
     page = Page(

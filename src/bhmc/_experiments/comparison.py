@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._experiments.job import Job
-from bhmc._experiments.methods import METHODS, OWN_SETTINGS
+from bhmc._experiments.methods import BHMC_METHODS, METHODS, OWN_SETTINGS
 from bhmc._experiments.sheet import Sheet
 from bhmc._experiments.store import Outcome
 from bhmc._io.digest import digest_of_data
@@ -63,7 +63,7 @@ def control_plan(entries: Iterable[Entry], truth: NDArray, repeats: int) -> Plan
     """Random trees with the alpha and L of the first fit of BHMC, or of the classes' depth."""
     for entry in entries:
         tree = entry.outcome.tree
-        if entry.method.startswith("bhmc") and tree is not None:
+        if entry.method in BHMC_METHODS and tree is not None:
             settings = {"alpha": round(float(tree.alpha), 6), "n_levels": tree.n_levels}
             return Plan(CONTROL, settings, repeats)
     return Plan(CONTROL, {"alpha": 1.0, "n_levels": truth.shape[1]}, repeats)
@@ -203,7 +203,7 @@ def component_sheet(entries: Sequence[Entry], truth: NDArray) -> Sheet:
     )
     for entry in entries:
         tree = entry.outcome.tree
-        if tree is not None and entry.method.startswith("bhmc"):
+        if tree is not None and entry.method in BHMC_METHODS:
             scores = [
                 float(score(column, tree.components)) for column in truth.T for score in (ari, ami)
             ]

@@ -18,9 +18,11 @@ from bhmc._experiments.comparison import (
     run_sheet,
     score_runs,
 )
+from bhmc._experiments.figures.ami import draw_ami
 from bhmc._experiments.figures.levels import draw_levels
 from bhmc._experiments.figures.times import draw_times, growth
 from bhmc._experiments.methods import METHODS
+from bhmc._experiments.own_levels import compare_levels, full_sheet, short_sheet
 from bhmc._experiments.page import Page
 from bhmc._experiments.sheet import Sheet
 from bhmc._io.atomic_write import write_atomically
@@ -33,6 +35,7 @@ def add_comparison(
     page: Page, entries: Sequence[Entry], truth: NDArray, budget: float
 ) -> list[Mean]:
     """Agreement with the classes at every level, by both cuts, with the control."""
+    _add_ami(page, entries, truth)
     scores = score_runs(entries, truth)
     means = mean_scores(scores)
     page.section("Agreement with the classes, level by level")
@@ -68,6 +71,28 @@ def add_comparison(
     page.sheet("runs", run_sheet(entries, budget))
     add_file(page, "scores", scores)
     return means
+
+
+def _add_ami(page: Page, entries: Sequence[Entry], truth: NDArray) -> None:
+    """The figures to look at first: AMI of every method in one line."""
+    rows = compare_levels(entries, truth)
+    if not rows:
+        return
+    page.section("Every method in one line")
+    page.text(
+        "AMI is 0 on average for clusters made by chance and 1 for the classes themselves. Most "
+        "methods have to be told how many clusters to make. A tree with levels of its own can be "
+        "compared without that: its best level counts, beside the control, which has the same "
+        "choice."
+    )
+    page.sheet("ami", full_sheet(rows), shown=short_sheet(rows))
+    page.figure(
+        "ami",
+        draw_ami(rows),
+        "AMI of every method with the classes of each level: to the left the tree is cut into as "
+        "many clusters as there are classes, to the right its best level counts, whatever the "
+        "number of clusters there. The dashed black line is the control.",
+    )
 
 
 def add_file(page: Page, name: str, sheet: Sheet) -> None:

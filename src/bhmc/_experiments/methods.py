@@ -20,6 +20,7 @@ from bhmc._experiments.listeners import TimeLimit, WarmupRecorder
 from bhmc._experiments.settings import model_parameters
 from bhmc._experiments.store import Outcome
 from bhmc._io.atomic_write import write_atomically
+from bhmc.model.registry import TRANSITIONS
 from bhmc.model.state import CONCENTRATIONS
 
 
@@ -52,7 +53,7 @@ class Method(NamedTuple):
 
 def run_bhmc(request: Request) -> Outcome:
     """A fit of `BHMC`, stopped by its time where there is a budget."""
-    warmup()  # compiling does not count
+    _compile_bhmc(request.settings)
     parameters = model_parameters(request.settings, request.X)
     stopwatch = _Stopwatch(request.going)
     model = BHMC(
@@ -93,10 +94,20 @@ def run_bhmc(request: Request) -> Outcome:
     return Outcome(model.tree_, facts, draws, warmups.series() if request.record_warmup else {})
 
 
+def _compile_bhmc(settings: dict[str, Any]) -> None:
+    """Compile the kernels of a transition, or of those that the data may choose: it takes time."""
+    name = settings.get("transition", BHMC().transition)
+    for transition in (name,) if name in TRANSITIONS else ("hdp", "diffused"):
+        warmup(transition=transition)
+
+
 def _learned(model: BHMC) -> dict[str, Any]:
     """Concentrations and shared numbers, on average over the draws; chains and their agreement."""
     draws = model.draws_
     found: dict[str, Any] = {name: float(getattr(draws, name).mean()) for name in CONCENTRATIONS}
+    if "step_variances" in draws.learned:
+        del found["gamma0"]  # plays no part there
+        found["step_variances"] = draws.step_variances.mean(axis=(0, 1)).tolist()
     if 0 < draws.shared.shape[2] <= 3:
         found["shared"] = draws.shared.mean(axis=(0, 1)).tolist()
     judged = model.diagnostics_
@@ -153,6 +164,8 @@ def _control(request: Request) -> Outcome:
 
 METHODS = {
     "bhmc": Method("BHMC, defaults of this library", run_bhmc, True),
+    "bhmc-diffused": Method("BHMC, diffused transition", run_bhmc, True),
+    "bhmc-hdp": Method("BHMC, hdp transition", run_bhmc, True),
     "bhmc-paper": Method("BHMC, published settings", run_bhmc, True),
     "ward": Method("Ward", _rival("Ward"), False),
     "perch": Method("PERCH, rotations by means (ours)", _rival("Perch"), True),
@@ -161,12 +174,14 @@ METHODS = {
     "pydt-mh": Method("PYDT, Metropolis-Hastings", _rival("PYDT"), True),
     "random": Method("control: random nCRP tree", _control, True),
 }
+BHMC_METHODS = tuple(name for name, method in METHODS.items() if method.run is run_bhmc)
+"""The methods that fit `BHMC`."""
 OWN_SETTINGS: dict[str, dict[str, Any]] = {
     "perch-boxes": {"masking": "boxes"},
     "pydt-sl": {"sampler": "slice"},
     "pydt-mh": {"sampler": "mh"},
 }
-"""Parameters that make a method what its name says."""
+"""Parameters that make a rival what its name says; those of BHMC are in `settings.toml`."""
 
 
 def check_methods(names: list[str]) -> None:

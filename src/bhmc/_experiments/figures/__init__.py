@@ -3,6 +3,13 @@
 from typing import Any
 
 from bhmc._extras import import_matplotlib
+from bhmc.plotting.style import PALETTE
+
+# One more than there are colours: colour and marker together repeat after 72 methods.
+_MARKERS = "osD^vPX*h"
+
+CONTROL_STYLE = {"color": "black", "linestyle": "--", "marker": "x", "zorder": 4}
+"""The control is black and dashed in every figure."""
 
 
 def quiet_pyplot() -> Any:
@@ -11,3 +18,8 @@ def quiet_pyplot() -> Any:
     from matplotlib import pyplot
 
     return pyplot
+
+
+def style_of(i: int) -> dict[str, str]:
+    """Colour and marker of the method that is number i of a figure, the control left out."""
+    return {"color": PALETTE[i % len(PALETTE)], "marker": _MARKERS[i % len(_MARKERS)]}

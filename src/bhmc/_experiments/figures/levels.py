@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from bhmc._experiments.comparison import CONTROL, CUT_WORDS, MEASURES, Mean
-from bhmc._experiments.figures import quiet_pyplot
+from bhmc._experiments.figures import CONTROL_STYLE, quiet_pyplot, style_of
 from bhmc._experiments.methods import METHODS
-from bhmc.plotting.style import FONT_SIZE, PALETTE
+from bhmc.plotting.style import FONT_SIZE
 
-_MARKERS = "osD^vPX*"
 # Chance alone reaches high values of these: they are drawn on grey.
 _UNCORRECTED = ("purity", "nmi", "f_measure")
 
@@ -64,12 +63,8 @@ def _draw_line(ax: Any, means: Sequence[Mean], measure: str, methods: Sequence[s
     x = [one.level for one in means]
     y = [one.scores[measure] for one in means]
     error = [one.spread[measure] for one in means]
-    if method == CONTROL:
-        style: dict[str, Any] = {"color": "black", "linestyle": "--", "marker": "x", "zorder": 4}
-    else:
-        rivals = [one for one in methods if one != CONTROL]
-        i = rivals.index(method)
-        style = {"color": PALETTE[i % len(PALETTE)], "marker": _MARKERS[i % len(_MARKERS)]}
+    rivals = [one for one in methods if one != CONTROL]
+    style: dict[str, Any] = CONTROL_STYLE if method == CONTROL else style_of(rivals.index(method))
     ax.errorbar(
         x, y, error if max(error) > 0 else None, label=METHODS[method].words,
         linewidth=1.4, markersize=4.5, capsize=2, **style,

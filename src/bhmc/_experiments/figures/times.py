@@ -5,11 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from bhmc._experiments.figures import quiet_pyplot
+from bhmc._experiments.figures import quiet_pyplot, style_of
 from bhmc._experiments.methods import METHODS
-from bhmc.plotting.style import FONT_SIZE, PALETTE
-
-_MARKERS = "osD^vPX*"
+from bhmc.plotting.style import FONT_SIZE
 
 
 def draw_times(times: Mapping[str, Sequence[tuple[int, float, bool]]]) -> Any:
@@ -28,13 +26,13 @@ def draw_times(times: Mapping[str, Sequence[tuple[int, float, bool]]]) -> Any:
     figure, ax = pyplot.subplots(figsize=(6.6, 4.4), layout="constrained")
     for i, (method, points) in enumerate(times.items()):
         n, seconds, stopped = (np.array(column) for column in zip(*points, strict=True))
-        color, marker = PALETTE[i % len(PALETTE)], _MARKERS[i % len(_MARKERS)]
+        style = style_of(i)
         slope = growth(n[~stopped], seconds[~stopped])
         said = METHODS[method].words + ("" if np.isnan(slope) else f", grows as N^{slope:.1f}")
-        ax.plot(n, seconds, color=color, linewidth=1.4, marker=marker, markersize=5, label=said)
+        ax.plot(n, seconds, linewidth=1.4, markersize=5, label=said, **style)
         ax.plot(
-            n[stopped], seconds[stopped], color=color, marker=marker, markersize=6,
-            markerfacecolor="white", linestyle="none",
+            n[stopped], seconds[stopped], markersize=6, markerfacecolor="white", linestyle="none",
+            **style,
         )  # fmt: skip
     ax.set(xscale="log", yscale="log")
     ax.set_xlabel("rows", fontsize=FONT_SIZE + 1)

@@ -77,6 +77,7 @@ def test_the_maximum_falls_with_the_rows():
     assert most_sweeps(2) == most_sweeps(400) == 10_000
     assert most_sweeps(1_000) == 4_000
     assert most_sweeps(100_000) == 40
+    assert most_sweeps(2, cost=8.0) == 1_250
 
 
 def test_an_easy_set_ends_at_the_first_decision():

@@ -128,8 +128,9 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         the effective draws of every number of `diagnostics_` pass. As long as they do not, all
         sweeps so far become warm-up, and 300 draws follow over as many sweeps again. The decision
         is made after 500, 1,100, 2,300, 4,700 and 9,500 sweeps, the last in any case, and no
-        later than 4 million redrawn rows of a chain (but after 500 sweeps). So the answer
-        depends on nothing but data and seed. With `hyper="paper"` "auto" is 300.
+        later than 4 million redrawn rows of a chain (but after 500 sweeps). Where locations
+        diffuse a sweep counts for 8: 1,100 sweeps are the most. So the answer depends on nothing
+        but data and seed. With `hyper="paper"` "auto" is 300.
     thin : int, default=1
         Sweeps from one kept draw to the next; at first, if `n_draws` is "auto".
     max_seconds : float, optional
@@ -328,7 +329,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         *seeds, estimate_seed, outlier_seed, pilot_seed = seeds
         transition = tuned(self, family, transition, init, np.random.default_rng(pilot_seed))
         task = task_of(self, family, transition, init)
-        course, going = run_task(self, task, seeds, data, listeners)
+        course, going = run_task(self, task, seeds, data, listeners, transition.cost)
         kept = common_draws([one.recorder for one in course.ended])
         if not kept:
             raise KeyboardInterrupt
@@ -389,6 +390,15 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         raise AttributeError(
             "this model has no dendrogram_, because an older bhmc saved it: fit it again."
         )
+
+    @cached_property
+    def transition_(self) -> Transition:
+        """The transition of a fit; `fit` puts it in the place of this property.
+
+        A model that an older bhmc saved has none: its parameter says which it was.
+        """
+        check_is_fitted(self)
+        return transition_named(self.transition)
 
     def labels_at(self, level: int) -> NDArray[np.int32]:
         """(n,) node of each row at `level` of the point estimate, numbered from 0 in that level.

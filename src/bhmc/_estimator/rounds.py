@@ -34,15 +34,17 @@ _MOST_SWEEPS = 10_000
 _MOST_ROWS = 4_000_000
 
 
-def most_sweeps(n_rows: int) -> int:
+def most_sweeps(n_rows: int, cost: float = 1.0) -> int:
     """Sweeps of a chain beyond which no further round ends.
 
     Parameters
     ----------
     n_rows : int
         Rows of the data.
+    cost : float, default=1.0
+        How long a sweep takes, where one of "hdp" takes 1.
     """
-    return min(_MOST_SWEEPS, _MOST_ROWS // n_rows)
+    return int(min(_MOST_SWEEPS, _MOST_ROWS // n_rows) / cost)
 
 
 def next_round(task: Task) -> Task:

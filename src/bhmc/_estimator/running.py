@@ -79,7 +79,12 @@ def task_of(model: Any, family: ConjugateFamily, transition: Transition, init: A
 
 
 def run_task(
-    model: Any, task: Task, seeds: list, X: Any, listeners: Sequence[Listener]
+    model: Any,
+    task: Task,
+    seeds: list,
+    X: Any,
+    listeners: Sequence[Listener],
+    cost: float = 1.0,
 ) -> tuple[Course, Going]:
     """How all chains have run, and what a later fit goes on from.
 
@@ -95,9 +100,11 @@ def run_task(
         The data.
     listeners : sequence of Listener
         Hear of every sweep beside the bar and the callbacks.
+    cost : float, default=1.0
+        As in `most_sweeps`.
     """
     memory = memory_sentence(model.keep, X.shape[0], task.n_draws, model.n_chains)
-    fit, aim = describe_fit(model.get_params(), X), _aim(model, X.shape[0])
+    fit, aim = describe_fit(model.get_params(), X), _aim(model, X.shape[0], cost)
     chains = chains_to_go_on(model, fit)
     course = run_rounds(model, task, aim, seeds, X, memory, listeners, chains)
     return course, Going(fit, course.chains)
@@ -109,13 +116,13 @@ def _plan(model: Any, n_rows: int, n_draws: int) -> Plan:
     return plan(model.keep, best=model.estimate == "map", **shape)
 
 
-def _aim(model: Any, n_rows: int) -> Aim:
+def _aim(model: Any, n_rows: int, cost: float) -> Aim:
     """When the chains are to end."""
     return Aim(
         plan_for=partial(_plan, model, n_rows),
         # After the paper's warm-up nothing is learned, and chains that stand apart stay apart.
         auto=model.n_draws == AUTO and model.hyper != "paper",
         adds=model.warm_start,
-        most_sweeps=most_sweeps(n_rows),
+        most_sweeps=most_sweeps(n_rows, cost),
         max_seconds=np.inf if model.max_seconds is None else model.max_seconds,
     )

@@ -121,6 +121,8 @@ class Transition(Protocol):
     """Names of its samplers, the usual one first."""
     located: ClassVar[bool]
     """Whether components have a place on the tree, so that families must be `Located`."""
+    cost: ClassVar[float]
+    """How long a sweep takes, where one of "hdp" takes 1: rounds of draws end sooner."""
     params: ClassVar[type]
     """The class of what it adds to a state: a NamedTuple, which files hold under its name."""
 

@@ -53,6 +53,7 @@ class Diffused:
 
     name: ClassVar[str] = "diffused"
     samplers: ClassVar[tuple[str, ...]] = ("gibbs",)
+    cost: ClassVar[float] = 8.0
     located: ClassVar[bool] = True
     params: ClassVar[type] = DiffusedParams
 

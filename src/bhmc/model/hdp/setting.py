@@ -48,6 +48,7 @@ class Hdp:
 
     name: ClassVar[str] = "hdp"
     samplers: ClassVar[tuple[str, ...]] = ("gibbs", "mh", "paper")
+    cost: ClassVar[float] = 1.0
     located: ClassVar[bool] = False
     params: ClassVar[type] = HdpParams
 

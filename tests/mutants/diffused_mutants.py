@@ -265,8 +265,8 @@ DIFFUSED_MUTANTS = (
         KERNELS,
         (
             (
-                "            step_to(forest, z, depth + 1, 1)\n",
-                "            step_to(forest, z, depth + 1, 1)\n"
+                "            step_to(forest, z, depth + 1, WIDTH)\n",
+                "            step_to(forest, z, depth + 1, WIDTH)\n"
                 "            forest.scratch[1, 0] -= forest.spread[z, 0]\n",
             ),
         ),
@@ -305,7 +305,7 @@ DIFFUSED_MUTANTS = (
     DiffusedMutant(
         "a subtree a step nearer than it is",
         KERNELS,
-        (("step_to(forest, y, level, 1)", "step_to(forest, y, level - 1, 1)"),),
+        (("step_to(forest, y, level, WIDTH)", "step_to(forest, y, level - 1, WIDTH)"),),
         "redraw_tree",
         "clear",
         350,
@@ -434,8 +434,8 @@ DIFFUSED_MUTANTS = (
         KERNELS,
         (
             (
-                "    draw_theta_of_side(forest, numbers, first, 0, forest.leaf[first], rng)\n",
-                "",
+                "draw_theta_of_side(forest, numbers, first, np.int64(0), forest.leaf",
+                "(forest, numbers, first, np.int64(0), forest.leaf",
             ),
         ),
         "redraw_atoms",
@@ -497,7 +497,9 @@ DIFFUSED_MUTANTS = (
         (
             (
                 "squares = of_level.astype(np.float64)",
-                "squares = np.roll(of_level.astype(np.float64), 1, axis=0)",
+                "of_level = np.arange(len(variances))[:, None] == "
+                "np.minimum(levels + 1, levels.max())\n"
+                "        squares = of_level.astype(np.float64)",
             ),
         ),
         "redraw_variances",

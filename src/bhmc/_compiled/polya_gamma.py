@@ -138,7 +138,7 @@ def inverse_gaussian_draw(mean, source):
 @helper
 def is_below_series(x, u):
     """Whether u a_0(x) is below sum_n (-1)^n a_n(x); partial sums are bounds in turn."""
-    total = series_term(0, x)
+    total = series_term(np.int64(0), x)
     target, n = u * total, 0
     while True:
         n += 1

@@ -8,11 +8,13 @@ needs. Else loops run over rows, coordinate by coordinate.
 
 import math
 
+import numpy as np
+
 from bhmc._compiled.decorators import helper, summing
 from bhmc.model.diffused.kernels.coordinates import log_group, product_at
 
 # Rows of `scratch`: for each side the sum of values, rows seen, and the sum less as often m.
-TOTAL, SEEN, AWAY = 0, 2, 4
+TOTAL, SEEN, AWAY = np.int64(0), np.int64(2), np.int64(4)
 
 
 @helper

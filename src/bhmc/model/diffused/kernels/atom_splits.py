@@ -130,8 +130,8 @@ def split_atom(forest, numbers, room, component, n, first, rng):
     forest.used[1] += 1
     forest.leaf[second] = z
     share_rows(forest, room, component, n, first, second)
-    draw_theta_of_side(forest, numbers, first, 0, z, rng)
-    draw_theta_of_side(forest, numbers, second, 1, z, rng)
+    draw_theta_of_side(forest, numbers, first, np.int64(0), z, rng)
+    draw_theta_of_side(forest, numbers, second, np.int64(1), z, rng)
 
 
 @helper
@@ -144,7 +144,7 @@ def merge_atoms(forest, numbers, room, component, n, first, second, rng):
         forest.scratch[SEEN, d] += forest.scratch[SEEN + 1, d]
     share_rows(forest, room, component, n, first, second)
     forest.leaf[second] = -1
-    draw_theta_of_side(forest, numbers, first, 0, forest.leaf[first], rng)
+    draw_theta_of_side(forest, numbers, first, np.int64(0), forest.leaf[first], rng)
 
 
 @helper
@@ -160,7 +160,7 @@ def try_rows(forest, numbers, room, component, g, rng):
         j = row_of_leaf(forest, room, z, rng)
     second = np.int64(component[j])
     splits = first == second
-    n = add_members(room, first, 0)
+    n = add_members(room, first, np.int64(0))
     if not splits:
         n = add_members(room, second, n)
     log_q = draw_sides_of_rows(forest, numbers, room, component, n, z, i, j, splits, rng)

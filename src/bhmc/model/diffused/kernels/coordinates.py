@@ -2,12 +2,14 @@
 
 import math
 
+import numpy as np
+
 from bhmc._compiled.decorators import helper, summing
 from bhmc._compiled.distributions import normal_draw
 from bhmc._compiled.logistic_normal import log_integral, log_probabilities, logit_draw
 
 # Rows of `scratch` that hold a line: log f of a row is slope . value - fall . seen, and a number.
-SLOPE, FALL = 0, 1
+SLOPE, FALL = np.int64(0), np.int64(1)
 
 
 @helper

@@ -6,6 +6,8 @@ a leaf has CRP(g) over its atoms. A block of B rows that stays together is one c
 
 import math
 
+import numpy as np
+
 from bhmc._compiled.decorators import helper
 from bhmc._compiled.random_source import uniform
 
@@ -17,7 +19,7 @@ def concentration(forest, z, alpha, g):
 
 
 # Rows of `log_gamma`: log Gamma(n), log Gamma(n + alpha), log Gamma(n + g).
-_PLAIN, _INNER, _LEAF = 0, 1, 2
+_PLAIN, _INNER, _LEAF = np.int64(0), np.int64(1), np.int64(2)
 
 
 @helper
@@ -62,7 +64,7 @@ def log_joining(forest, rows, block):
 def log_alone(forest, row, block):
     """log of Gamma(c + 1) Gamma(B) / Gamma(c + B): a new node with one child, the block's."""
     alone = log_gamma(forest, _PLAIN, block) - log_gamma(forest, row, block)
-    return alone + log_gamma(forest, row, 1)
+    return alone + log_gamma(forest, row, np.int64(1))
 
 
 @helper

@@ -24,7 +24,8 @@ from bhmc.model.diffused.kernels.messages import (
 from bhmc.model.diffused.kernels.places import concentration, free_slot, log_sigmoid
 
 # Rows of `scratch`: the grandparent without the items, the two sides, and room for a width.
-_CAVITY, _SIDES, _SPREADS, _SUMS, _SUM_PRECISIONS, _WIDTH = 2, 4, 6, 8, 10, 12
+_CAVITY, _SIDES, _SPREADS = np.int64(2), np.int64(4), np.int64(6)
+_SUMS, _SUM_PRECISIONS, _WIDTH = np.int64(8), np.int64(10), np.int64(12)
 
 
 @helper

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from bhmc._compiled.decorators import helper
 from bhmc._compiled.distributions import normal_draw
 from bhmc.model.diffused.kernels.coordinates import fill_young, find_line, place_draw, seen_at
@@ -47,9 +49,9 @@ def begin_atom(forest, numbers, tables, i, z, rng):
     while forest.level[z] < len(forest.variance) - 2:
         z = draw_node(forest, z, k, rng)
     forest.leaf[k], forest.count[k] = z, 0
-    find_line(forest, numbers, forest.theta, k, 0, len(forest.variance) - 1)
+    find_line(forest, numbers, forest.theta, k, np.int64(0), len(forest.variance) - 1)
     column = k - tables.atoms.shape[1]
-    fill_young(forest, numbers, tables.atoms, 0, tables.young_atoms, column, i + 1)
+    fill_young(forest, numbers, tables.atoms, np.int64(0), tables.young_atoms, column, i + 1)
     while node < forest.used[0]:
         anchor = tables.anchors[forest.level[node]]
         find_line(forest, numbers, forest.location, node, anchor, forest.level[node])

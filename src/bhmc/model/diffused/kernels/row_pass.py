@@ -31,7 +31,7 @@ def find_shares(forest, alpha, g):
 @helper
 def find_reach(forest, alpha, g):
     """weight[z] = p(the next row passes through z) / (N_z + c_z); parents come before children."""
-    forest.weight[0] = 1.0 / (forest.rows[0] + concentration(forest, 0, alpha, g))
+    forest.weight[0] = 1.0 / (forest.rows[0] + concentration(forest, np.int64(0), alpha, g))
     for z in range(1, forest.used[0]):
         forest.weight[z] = forest.weight[forest.parent[z]] * forest.share[z]
 

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from bhmc._compiled.decorators import compiled, helper
 from bhmc.model.diffused.kernels.messages import (
     add_message,
@@ -20,6 +22,9 @@ from bhmc.model.diffused.kernels.places import (
     release_empty,
     set_rates,
 )
+
+# The row of `scratch` that holds a width.
+WIDTH = np.int64(1)
 
 
 @helper
@@ -63,11 +68,11 @@ def weigh_atom(forest, k, alpha, g):
     for z in range(forest.used[0]):
         forest.weight[z] = -math.inf
         if forest.level[z] >= 0:
-            step_to(forest, z, depth + 1, 1)
+            step_to(forest, z, depth + 1, WIDTH)
             forest.weight[z] = (
                 forest.path[z]
                 + log_new_below(forest, z, depth, block)
-                + log_fit(forest, forest.precision, forest.linear, k, forest.mean, z, 1)
+                + log_fit(forest, forest.precision, forest.linear, k, forest.mean, z, WIDTH)
             )
 
 
@@ -96,11 +101,11 @@ def weigh_subtree(forest, z, alpha, g):
     for y in range(forest.used[0]):
         forest.weight[y] = -math.inf
         if 0 <= forest.level[y] < level and y != z:
-            step_to(forest, y, level, 1)
+            step_to(forest, y, level, WIDTH)
             forest.weight[y] = (
                 forest.path[y]
                 + log_new_below(forest, y, level - 1, block)
-                + log_fit(forest, forest.up_precision, forest.up_linear, z, forest.mean, y, 1)
+                + log_fit(forest, forest.up_precision, forest.up_linear, z, forest.mean, y, WIDTH)
             )
 
 

@@ -54,14 +54,11 @@ AIMED = (
     *("gaussian diagonal", "clear", "clear, deep", "large atoms", "three", "coin"),
 )
 
-# A stage, a setting at which it has much to do, and the moves that are made.
+# A stage, a setting at which it has much to do, and the moves that are made; `test_tree_matrix.py`
+# has each move alone.
 CASES = [
     ("redraw_rows", "clear, deep", ()),
     ("redraw_rows", "gaussian spherical", ()),
-    ("redraw_atoms", "full leaves, holes", ("split",)),
-    ("redraw_tree", "clear", ("atom",)),
-    ("redraw_tree", "large atoms", ("subtree",)),
-    ("redraw_tree", "clear, deep", ("regroup",)),
     ("redraw_tree", "diagonal holes", ()),
     ("redraw_variances", "floor, deep", ()),
     ("redraw_shared", "diagonal holes", ()),

@@ -67,8 +67,9 @@ test: setup ## Check style, imports and types, then run all tests but the long e
 checks: lint types
 
 compiled: setup
-	@$(BIN)/python -c 'import numpy; from bhmc import baselines, warmup; X = numpy.eye(4); \
+	@$(BIN)/python -W ignore -c 'import numpy; from bhmc import BHMC, baselines, warmup; X = numpy.eye(4); \
 	    warmup(); warmup(transition="diffused"); \
+	    BHMC(transition="diffused", likelihood="bernoulli", n_warmup=1, n_draws=1).fit(X); \
 	    [baselines.PYDT(sampler=s, n_warmup=1, n_draws=1).fit(X) for s in ("slice", "mh")]; \
 	    baselines.Perch().fit(X)'
 

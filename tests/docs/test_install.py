@@ -370,9 +370,10 @@ def test_without_any_cache_every_process_compiles_and_says_so_once(no_cache):
         )
 
 
-@pytest.mark.parametrize("moves", ["()", pytest.param("'auto'", marks=pytest.mark.exact_long)])
+@pytest.mark.exact_long
+@pytest.mark.parametrize("moves", ["()", "'auto'"])
 def test_a_whole_fit_works_without_any_cache(moves, no_cache):
-    """Block moves are nearly half of what there is to compile, by the same decorator."""
+    """All that one kernel above shows, with all of them: they have the same decorator."""
     code, here = FIT.replace("BHMC(", f"BHMC(moves={moves}, "), {}
     with warnings.catch_warnings():  # FIT has a filter of its own
         exec(code, here)

@@ -44,8 +44,15 @@ def what_units_change(likelihood, factor, shift) -> list[str]:
     return [name for name, is_same in same.items() if not is_same]
 
 
-@MOVES
-@pytest.mark.parametrize("likelihood", ["auto", "gaussian", "shared_gaussian", "free_gaussian"])
+# Families by name have a test in `test_conformance`, too: of a factor, and of a shift.
+@pytest.mark.parametrize(
+    ("likelihood", "factor", "shift"),
+    [
+        ("auto", 1000.0, 0.0),
+        ("auto", 1.0, 50.0),
+        *((name, 1 / 3, -7.0) for name in ("auto", "gaussian", "shared_gaussian", "free_gaussian")),
+    ],
+)
 def test_units_do_not_matter(likelihood, factor, shift):
     assert what_units_change(likelihood, factor, shift) == []
 
@@ -122,11 +129,12 @@ def test_numbers_fix_and_priors_learn():
     assert len(np.unique(draws.gamma0)) == len(np.unique(draws.gamma)) == QUICK["n_draws"]
 
 
-def test_the_classes_of_zoo():
-    """Seven classes that no fit has seen; the median of five seeds, 300 draws, else defaults."""
+@pytest.mark.parametrize("n_seeds", [3, pytest.param(5, marks=pytest.mark.exact_long)])
+def test_the_classes_of_zoo(n_seeds):
+    """Seven classes that no fit has seen; the median of some seeds, 300 draws, else defaults."""
     X, classes = zoo()
     scores = []
-    for seed in range(5):
+    for seed in range(n_seeds):
         model = BHMC(n_draws=300, random_state=seed).fit(X)
         assert type(model.likelihood_) is Bernoulli
         scores.append(adjusted_mutual_info_score(classes, model.component_labels_))

@@ -4,6 +4,7 @@ Steps have heavy tails: the variance of an inverse gamma of shape 2 is infinite,
 x^2. Statistics are bounded, or logarithms; x^2 is cut off.
 """
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -93,21 +94,15 @@ class DiffusedSetting(geweke.Setting):
         self.n, self.n_levels, self.n_features, self.holes = n, n_levels, n_features, holes
 
     def forward_key(self):
-        given = replace(self.transition, moves=())
-        return (
-            repr(given),
-            repr(self.likelihood),
-            self.n,
-            self.n_levels,
-            self.n_features,
-            self.holes,
-        )
+        given = repr(replace(self.transition, moves=())), type(self.likelihood).__qualname__
+        size = self.n, self.n_levels, self.n_features, self.holes
+        return type(self), *given, repr(vars(self.likelihood)), *size
 
     def with_moves(self, *moves):
         """The same with these moves, and no others."""
         transition = replace(self.transition, moves=moves)
         given = self.likelihood, self.n, self.n_levels, self.n_features, self.holes
-        return DiffusedSetting(transition, *given)
+        return type(self)(transition, *given)
 
     def prior_draw(self, rng):
         state, X = self.transition.simulate(
@@ -143,12 +138,44 @@ class DiffusedSetting(geweke.Setting):
         return np.append(statistics(state, X, own), [turn, turn**2, turn * apart, apart])
 
 
+class FloorSetting(DiffusedSetting):
+    """One column; x^2 by bounded functions and logarithms, in few operations."""
+
+    def statistics(self, state, X):
+        noise = float(self.likelihood.noise_on_tree(state.shared, 1)[0])
+        v = [math.log(one) for one in state.params.variances[1:, 0].tolist()]
+        root, *_ = state.params.locations[:, 0].tolist()
+        n_leaves, n_atoms = len(set(state.paths[:, 1].tolist())), len(state.theta)
+        raw = [x * x for x in X[:, 0].tolist()]
+        return np.array(
+            [
+                *_of_squares(raw, 100.0),
+                *_of_squares([one / noise for one in raw], _FAR),
+                *(v[0], v[1], v[0] * v[1], math.log(noise), math.log(noise) * v[1]),
+                *(math.log(noise) * math.log1p(raw[0]), v[1] * math.log1p(raw[0])),
+                *(n_leaves, n_atoms, n_atoms * v[1], n_leaves * v[0]),
+                *(math.tanh(root), root * root / (1 + root * root)),
+            ]
+        )
+
+
+def _of_squares(squares: list[float], most: float) -> tuple[float, ...]:
+    """Means of s / (1 + s), of log(1 + s) and of s cut off at two places."""
+    n = len(squares)
+    return (
+        sum(s / (1 + s) for s in squares) / n,
+        sum(math.log1p(s) for s in squares) / n,
+        sum(min(s, most) for s in squares) / n,
+        sum(min(s, most / 10) for s in squares) / n,
+    )
+
+
 _FIXED = bhmc.Hyper(0.8, 1.0, 1.3)
 _LEARNED = bhmc.Hyper(Gamma(4, 5), 1.0, Gamma(4, 3))
-_KNOWN = Gaussian(sigma2=0.7, mu0=0.3, sigma0=3.0)
-_SPHERICAL = SharedGaussian("spherical", location=0.2, noise_shape=4.0, noise_scale=0.5)
-_DIAGONAL = SharedGaussian("diagonal", location=0.2, noise_shape=4.0, noise_scale=0.5)
-_TIED = SharedGaussian("full", location=0.2, noise_scale=0.5)
+KNOWN = Gaussian(sigma2=0.7, mu0=0.3, sigma0=3.0)
+SPHERICAL = SharedGaussian("spherical", location=0.2, noise_shape=4.0, noise_scale=0.5)
+DIAGONAL = SharedGaussian("diagonal", location=0.2, noise_shape=4.0, noise_scale=0.5)
+TIED = SharedGaussian("full", location=0.2, noise_scale=0.5)
 
 
 def _hyper(alpha: float, g: float) -> bhmc.Hyper:
@@ -156,36 +183,36 @@ def _hyper(alpha: float, g: float) -> bhmc.Hyper:
 
 
 SETTINGS = {
-    "known": DiffusedSetting(Diffused(_FIXED, 0.5, MOVES), _KNOWN, 6, 2, 2),
-    "spherical": DiffusedSetting(Diffused(_LEARNED, 0.5, MOVES), _SPHERICAL, 6, 2, 2),
-    "diagonal": DiffusedSetting(Diffused(_LEARNED, 0.5, MOVES), _DIAGONAL, 6, 2, 2),
-    "diagonal holes": DiffusedSetting(Diffused(_LEARNED, 0.5, MOVES), _DIAGONAL, 6, 2, 2, True),
-    "spherical holes": DiffusedSetting(Diffused(_FIXED, 0.0, MOVES), _SPHERICAL, 6, 1, 2, True),
-    "tied": DiffusedSetting(Diffused(_LEARNED, 0.5, MOVES), _TIED, 6, 2, 2),
-    "gaussian tied": DiffusedSetting(GaussianNodes(_FIXED, 0.5, MOVES), _TIED, 6, 2, 2),
-    "gaussian known": DiffusedSetting(GaussianNodes(_FIXED, 0.5, MOVES), _KNOWN, 6, 2, 1),
-    "gaussian spherical": DiffusedSetting(GaussianNodes(_LEARNED, 0.5, MOVES), _SPHERICAL, 6, 3, 2),
+    "known": DiffusedSetting(Diffused(_FIXED, 0.5, MOVES), KNOWN, 6, 2, 2),
+    "spherical": DiffusedSetting(Diffused(_LEARNED, 0.5, MOVES), SPHERICAL, 6, 2, 2),
+    "diagonal": DiffusedSetting(Diffused(_LEARNED, 0.5, MOVES), DIAGONAL, 6, 2, 2),
+    "diagonal holes": DiffusedSetting(Diffused(_LEARNED, 0.5, MOVES), DIAGONAL, 6, 2, 2, True),
+    "spherical holes": DiffusedSetting(Diffused(_FIXED, 0.0, MOVES), SPHERICAL, 6, 1, 2, True),
+    "tied": DiffusedSetting(Diffused(_LEARNED, 0.5, MOVES), TIED, 6, 2, 2),
+    "gaussian tied": DiffusedSetting(GaussianNodes(_FIXED, 0.5, MOVES), TIED, 6, 2, 2),
+    "gaussian known": DiffusedSetting(GaussianNodes(_FIXED, 0.5, MOVES), KNOWN, 6, 2, 1),
+    "gaussian spherical": DiffusedSetting(GaussianNodes(_LEARNED, 0.5, MOVES), SPHERICAL, 6, 3, 2),
     "gaussian diagonal": DiffusedSetting(
-        GaussianNodes(_LEARNED, 0.5, MOVES), _DIAGONAL, 6, 2, 2, True
+        GaussianNodes(_LEARNED, 0.5, MOVES), DIAGONAL, 6, 2, 2, True
     ),
     # Leaves of many rows in several atoms: what splits read.
-    "full leaves": DiffusedSetting(Diffused(_hyper(0.3, 2.5), 0.3, MOVES), _KNOWN, 8, 1),
+    "full leaves": DiffusedSetting(Diffused(_hyper(0.3, 2.5), 0.3, MOVES), KNOWN, 8, 1),
     "full leaves, holes": DiffusedSetting(
-        Diffused(_hyper(0.3, 2.5), 0.3, MOVES), _DIAGONAL, 8, 1, 2, True
+        Diffused(_hyper(0.3, 2.5), 0.3, MOVES), DIAGONAL, 8, 1, 2, True
     ),
     # Many nodes at several levels with few atoms each: what subtrees and regroupings read.
-    "deep": DiffusedSetting(Diffused(_hyper(1.2, 0.6), 0.3, MOVES), _KNOWN, 7, 3),
+    "deep": DiffusedSetting(Diffused(_hyper(1.2, 0.6), 0.3, MOVES), KNOWN, 7, 3),
     "deep, holes": DiffusedSetting(
-        Diffused(_hyper(1.2, 0.6), 0.3, MOVES), _SPHERICAL, 7, 3, 2, True
+        Diffused(_hyper(1.2, 0.6), 0.3, MOVES), SPHERICAL, 7, 3, 2, True
     ),
     # Many leaves of few rows, all of whose atoms may be new.
-    "loose": DiffusedSetting(Diffused(_hyper(1.5, 5.0), 0.3, MOVES), _KNOWN, 5, 1),
+    "loose": DiffusedSetting(Diffused(_hyper(1.5, 5.0), 0.3, MOVES), KNOWN, 5, 1),
     # New branches from the root down, and rows that say little.
     "branches": DiffusedSetting(
         Diffused(_hyper(2.5, 0.4), 0.0, MOVES), Gaussian(2.0, 0.3, 2.0), 4, 3
     ),
     # Atoms of many rows: a block's size matters.
-    "large atoms": DiffusedSetting(Diffused(_hyper(1.0, 0.4), 0.3, MOVES), _KNOWN, 12, 2),
+    "large atoms": DiffusedSetting(Diffused(_hyper(1.0, 0.4), 0.3, MOVES), KNOWN, 12, 2),
     # The data say much of the tree.
     "clear": DiffusedSetting(
         Diffused(_hyper(0.8, 1.0), 0.3, MOVES), Gaussian(0.05, 0.3, 4.0), 7, 2, 5
@@ -193,18 +220,25 @@ SETTINGS = {
     "clear, deep": DiffusedSetting(
         Diffused(_hyper(1.5, 0.8), 0.3, MOVES), Gaussian(0.1, 0.3, 4.0), 5, 3, 4
     ),
+    # Two rows that say nothing: every split and every merge is accepted, of atoms (g = 1) and of
+    # leaves (alpha (g + 1) / g = 1). One proposal more or less makes all the difference.
+    "coin": DiffusedSetting(
+        Diffused(_hyper(0.5, 1.0), 0.0, MOVES), Gaussian(sigma2=40.0, mu0=0.3, sigma0=1.0), 2, 1
+    ),
     # So few rows that one atom or node more is much.
-    "two": DiffusedSetting(Diffused(_hyper(0.3, 1.0), 0.3, MOVES), _KNOWN, 2, 1),
-    "three": DiffusedSetting(Diffused(_hyper(0.8, 1.8), 0.3, MOVES), _KNOWN, 3, 1),
-    "four": DiffusedSetting(Diffused(_hyper(0.8, 1.3), 0.3, MOVES), _KNOWN, 4, 2),
+    "two": DiffusedSetting(Diffused(_hyper(0.3, 1.0), 0.3, MOVES), KNOWN, 2, 1),
+    "three": DiffusedSetting(Diffused(_hyper(0.8, 1.8), 0.3, MOVES), KNOWN, 3, 1),
+    "four": DiffusedSetting(Diffused(_hyper(0.8, 1.3), 0.3, MOVES), KNOWN, 4, 2),
     "gaussian four": DiffusedSetting(
         GaussianNodes(_hyper(0.8, 1.3), 0.3, MOVES), Gaussian(0.4, 0.3, 3.0), 4, 3, 2
     ),
     # Concentrations of which the tree says much.
     "learned": DiffusedSetting(
-        Diffused(bhmc.Hyper(Gamma(1, 3), 1.0, Gamma(1, 1)), 0.3, MOVES), _KNOWN, 10, 1
+        Diffused(bhmc.Hyper(Gamma(1, 3), 1.0, Gamma(1, 1)), 0.3, MOVES), KNOWN, 10, 1
     ),
     # The order of the variances and their floor bind most draws.
-    "floor": DiffusedSetting(Diffused(_FIXED, 2.0, MOVES), _SPHERICAL, 3, 1),
-    "floor, deep": DiffusedSetting(Diffused(_FIXED, 0.2, MOVES), _SPHERICAL, 4, 3),
+    "floor": DiffusedSetting(Diffused(_FIXED, 2.0, MOVES), SPHERICAL, 3, 1),
+    "floor, deep": DiffusedSetting(Diffused(_FIXED, 0.2, MOVES), SPHERICAL, 4, 3),
 }
+
+FLOOR = FloorSetting(Diffused(_FIXED, 2.0, MOVES), SPHERICAL, 3, 1)

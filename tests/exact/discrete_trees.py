@@ -9,8 +9,8 @@ import bhmc
 from bhmc.likelihoods import Bernoulli, Categorical, Product, SharedGaussian
 from bhmc.model.diffused.setting import MOVES, Diffused, GaussianNodes
 from bhmc.priors import Gamma
-from bhmc.rows.local import LocalRows
 from tests.exact import geweke
+from tests.exact.diffused import DiffusedSetting
 
 _LEARNED = bhmc.Hyper(Gamma(4, 5), 1.0, Gamma(4, 3))
 BITS = Bernoulli([1.0, 0.6], [1.0, 1.4])
@@ -24,41 +24,8 @@ MIXED = Product(
 )
 
 
-class TreeSetting(geweke.Setting):
+class TreeSetting(DiffusedSetting):
     """A small tree with all moves; some entries may be missing."""
-
-    def __init__(self, kind, likelihood, n=6, n_levels=2, n_features=2, holes=False):
-        transition = kind(_LEARNED, 0.3, MOVES)
-        self.transition, self.likelihood = transition.bind(transition.hyper), likelihood
-        self.n, self.n_levels, self.n_features, self.holes = n, n_levels, n_features, holes
-
-    def forward_key(self):
-        """Draws are not kept."""
-        return None
-
-    def prior_draw(self, rng):
-        state, X = self.transition.simulate(
-            self.n,
-            n_levels=self.n_levels,
-            likelihood=self.likelihood,
-            n_features=self.n_features,
-            rng=rng,
-        )
-        return state, self.seen(X)
-
-    def new_data(self, state, rng):
-        likelihood = self.likelihood.at(state.shared)
-        return self.seen(likelihood.sample_data(state.theta[state.components], rng))
-
-    def seen(self, X):
-        if self.holes:
-            X = X.copy()
-            X[0, 0] = X[1, -1] = X[2, :] = np.nan
-        return X
-
-    def chain(self, state, X, sampler, rng, engine=None):
-        rows = LocalRows(self.likelihood.prepare(X))
-        return self.transition.sampler(state, rows, sampler, rng, engine)
 
     def statistics(self, state, X):
         return statistics(state, X)
@@ -108,14 +75,19 @@ def statistics(state: bhmc.State, X: np.ndarray) -> np.ndarray:
     )
 
 
+def learned(kind, likelihood, n=6, n_levels=2, n_features=2, holes=False) -> TreeSetting:
+    """A setting whose concentrations are learned, with all moves."""
+    return TreeSetting(kind(_LEARNED, 0.3, MOVES), likelihood, n, n_levels, n_features, holes)
+
+
 SETTINGS = {
-    "bits": TreeSetting(Diffused, BITS),
-    "bits, holes": TreeSetting(Diffused, BITS, 7, 3, holes=True),
-    "bits, leaves": TreeSetting(GaussianNodes, BITS),
-    "codes": TreeSetting(Diffused, CODES),
-    "codes, holes": TreeSetting(Diffused, CODES, 7, 1, holes=True),
-    "codes, leaves": TreeSetting(GaussianNodes, CODES, holes=True),
-    "mixed": TreeSetting(Diffused, MIXED, n_features=3),
-    "mixed, holes": TreeSetting(Diffused, MIXED, 6, 1, 3, holes=True),
-    "mixed, leaves": TreeSetting(GaussianNodes, MIXED, n_features=3),
+    "bits": learned(Diffused, BITS),
+    "bits, holes": learned(Diffused, BITS, 7, 3, holes=True),
+    "bits, leaves": learned(GaussianNodes, BITS),
+    "codes": learned(Diffused, CODES),
+    "codes, holes": learned(Diffused, CODES, 7, 1, holes=True),
+    "codes, leaves": learned(GaussianNodes, CODES, holes=True),
+    "mixed": learned(Diffused, MIXED, n_features=3),
+    "mixed, holes": learned(Diffused, MIXED, 6, 1, 3, holes=True),
+    "mixed, leaves": learned(GaussianNodes, MIXED, n_features=3),
 }

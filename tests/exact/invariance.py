@@ -64,7 +64,7 @@ class Forward:
         return self._known[:n_draws]
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def forward(key: tuple) -> Forward:
     """The draws of all settings with that key; few are kept, for tests of one come together."""
     return Forward()

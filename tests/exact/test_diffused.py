@@ -16,6 +16,7 @@ from bhmc.model.diffused.prior import draw_inverse_gamma
 from bhmc.model.diffused.sampler import DiffusedSampler
 from bhmc.model.diffused.setting import MOVES
 from bhmc.rows import local
+from tests.exact import alarm
 from tests.exact.alarm import (
     N_BATCHES,
     P_LIMIT,
@@ -25,12 +26,14 @@ from tests.exact.alarm import (
     z_of_chain,
     z_scores,
 )
-from tests.exact.diffused import SETTINGS
+from tests.exact.diffused import FLOOR, SETTINGS
 from tests.exact.geweke import from_prior, from_sweeps
 from tests.exact.invariance import exact_draws, paired_z
+from tests.mutants.diffused_mutants import find
 
-N_DRAWS, N_LONG, N_GEWEKE = 500, 10_000, 20_000
+N_DRAWS, N_LONG, N_GEWEKE, N_VISITS = 500, 10_000, 20_000, 4_000
 STAGES = DiffusedSampler.stages
+FLOOR_STAGES = ("redraw_tree", "redraw_variances", "redraw_shared")
 FAMILIES = (
     "known",
     "spherical",
@@ -45,16 +48,17 @@ FAMILIES = (
 )
 # Sweeps and fresh data take hundreds of rounds to forget where they were.
 SLOW = ("clear", "clear, deep", "learned", "large atoms", "tied", "gaussian tied")
-AIMED = ("full leaves, holes", "deep, holes", "clear", "clear, deep", "large atoms", "three")
+# What `test_tree_matrix.py` leaves out: missing entries, data that say much, very few rows.
+AIMED = (
+    *("full leaves, holes", "deep, holes", "diagonal holes", "spherical holes"),
+    *("gaussian diagonal", "clear", "clear, deep", "large atoms", "three", "coin"),
+)
 
-# A stage, a setting at which it has much to do, and the moves that are made.
+# A stage, a setting at which it has much to do, and the moves that are made; `test_tree_matrix.py`
+# has each move alone.
 CASES = [
     ("redraw_rows", "clear, deep", ()),
     ("redraw_rows", "gaussian spherical", ()),
-    ("redraw_atoms", "full leaves, holes", ("split",)),
-    ("redraw_tree", "clear", ("atom",)),
-    ("redraw_tree", "large atoms", ("subtree",)),
-    ("redraw_tree", "clear, deep", ("regroup",)),
     ("redraw_tree", "diagonal holes", ()),
     ("redraw_variances", "floor, deep", ()),
     ("redraw_shared", "diagonal holes", ()),
@@ -81,7 +85,7 @@ def test_exact_draws_stay_exact_long(stage, where):
 
 
 @pytest.mark.exact_long
-@pytest.mark.parametrize("where", [*FAMILIES, *AIMED])
+@pytest.mark.parametrize("where", AIMED)
 @pytest.mark.parametrize("move", MOVES)
 def test_each_move_leaves_exact_draws_exact(move, where):
     stage = "redraw_atoms" if move == "split" else "redraw_tree"
@@ -168,12 +172,45 @@ def test_rounds_of_slow_settings(where, moves):
     assert np.abs(z).max() < Z_LIMIT
 
 
+def floor_rounds(n_rounds: int, rng) -> np.ndarray:
+    """(n_rounds, statistics) where kappa is 2: every fourth round a sweep with all moves, between
+    them only places, variances and noise, which x^2 hangs on; fresh data after each.
+    """
+    state, X = FLOOR.prior_draw(rng)
+    still, rows = FLOOR.with_moves(), []
+    for i in range(n_rounds):
+        chain = (still if i % 4 else FLOOR).chain(state, X, "gibbs", rng)
+        for stage in FLOOR_STAGES if i % 4 else ("sweep",):
+            getattr(chain, stage)()
+        state = chain.state()
+        X = FLOOR.new_data(state, rng)
+        rows.append(FLOOR.statistics(state, X))
+    return np.array(rows)
+
+
+def floor_z(n_rounds: int, n_prior: int, rng) -> np.ndarray:
+    """z of `floor_rounds` against exact draws."""
+    prior, chain = from_prior(FLOOR, n_prior, rng), floor_rounds(n_rounds, rng)
+    assert correlation_of_batches(chain) < 0.5, "batches are too short: their errors are too small"
+    return z_scores(prior, chain)
+
+
 @pytest.mark.exact_long
-def test_geweke_of_the_floor_at_a_million_sweeps():
+def test_x_squared_above_the_floor_at_a_million_draws():
     """kappa > 0, and x^2 among the statistics."""
-    z = geweke_z("floor", MOVES, 1_000_000, 400_000, 207)
+    z = floor_z(1_000_000, 200_000, rng_for(207))
     print(f"floor: |z| {np.abs(z).max():.1f}\n{z.round(1)}")
     assert np.abs(z).max() < Z_LIMIT
+
+
+@pytest.mark.exact_long
+@pytest.mark.parametrize("name", ["variances below kappa", "steps forgotten in the noise"])
+def test_wrong_variances_above_the_floor_are_noticed(name, monkeypatch):
+    monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
+    find(name).put_in(monkeypatch)
+    z = floor_z(20_000, 10_000, rng_for(215))
+    print(f"{name}: |z| {np.abs(z).max():.1f}")
+    assert np.abs(z).max() > Z_LIMIT
 
 
 def test_batches_that_are_too_short_are_noticed():
@@ -261,7 +298,8 @@ def visits_z(where: str, moves, n_sweeps: int) -> np.ndarray:
 @pytest.mark.parametrize(
     ("where", "n_sweeps"),
     [
-        ("three", 1_500),
+        ("four", N_VISITS),
+        ("gaussian four", N_VISITS),
         pytest.param("three", 40_000, marks=pytest.mark.exact_long),
         pytest.param("four", 40_000, marks=pytest.mark.exact_long),
         pytest.param("gaussian four", 40_000, marks=pytest.mark.exact_long),
@@ -272,6 +310,15 @@ def test_all_trees_are_visited_as_often_as_they_must(where, n_sweeps):
         z = visits_z(where, moves, n_sweeps)
         print(f"{where}, {moves}: |z| {np.abs(z).max():.1f} of {len(z)} states")
         assert np.abs(z).max() < Z_LIMIT
+
+
+@pytest.mark.exact_long
+def test_a_wrong_split_shows_in_the_visits(monkeypatch):
+    monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
+    find("sides of an atom drawn with no probability").put_in(monkeypatch)
+    z = visits_z("four", MOVES, N_VISITS)
+    print(f"|z| {np.abs(z).max():.1f} of {len(z)} states")
+    assert np.abs(z).max() > Z_LIMIT
 
 
 # ---- Variances ---------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from bhmc.likelihoods.bernoulli import BernoulliFamily
 from bhmc.likelihoods.categorical import CategoricalFamily
 from bhmc.model.diffused.setting import Diffused
 from tests.exact.alarm import Z_LIMIT, rng_for, z_scores
-from tests.exact.discrete_trees import BITS, CODES, SETTINGS, TreeSetting
+from tests.exact.discrete_trees import BITS, CODES, SETTINGS, learned
 from tests.exact.geweke import from_prior, from_sweeps
 from tests.exact.invariance import paired_z, with_family
 from tests.likelihoods.test_on_tree import not_centred, one_row_too_many
@@ -54,5 +54,5 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_evidence_is_noticed(name):
     likelihood, family = WRONG[name]
-    setting = TreeSetting(Diffused, with_family(likelihood, family))
+    setting = learned(Diffused, with_family(likelihood, family))
     assert worst(setting, "redraw_tree", 150, 415) > Z_LIMIT

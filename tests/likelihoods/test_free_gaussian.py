@@ -243,9 +243,11 @@ def setting(kind, n_components=None, family=FreeGaussianFamily):
     return Setting(with_family(likelihood, family), moments, n_components, gaps=True)
 
 
-@pytest.mark.parametrize("n_components", [None, pytest.param(3, marks=pytest.mark.exact_long)])
+@pytest.mark.exact_long
+@pytest.mark.parametrize("n_components", [None, 3])
 @pytest.mark.parametrize("kind", KINDS)
 def test_joint_law(kind, n_components):
+    """Geweke's test; the suite has one sweep from exact draws, by which wrong families show."""
     z = joint_z(setting(kind, n_components), 3_000, seed=71)
     print(f"FreeGaussian {kind}, K {n_components}: largest |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() < T_LIMIT, table(z)

@@ -249,8 +249,10 @@ def setting(n_components=None, family=FullGaussianFamily):
     return Setting(with_family(likelihood, family), moments, n_components)
 
 
-@pytest.mark.parametrize("n_components", [None, pytest.param(3, marks=pytest.mark.exact_long)])
+@pytest.mark.exact_long
+@pytest.mark.parametrize("n_components", [None, 3])
 def test_joint_law(n_components):
+    """Geweke's test; the suite has one sweep from exact draws, by which wrong families show."""
     z = joint_z(setting(n_components), 3_000, seed=81)
     print(f"FullGaussian, K {n_components}: largest |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() < T_LIMIT, table(z)

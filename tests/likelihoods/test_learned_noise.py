@@ -142,7 +142,9 @@ def test_joint_law(prior, stage):
     assert np.abs(z).max() < Z_LIMIT
 
 
+@pytest.mark.exact_long
 def test_whole_sweeps():
+    """Geweke's test; the suite has both stages, by which wrong families show."""
     z = alarm.z_scores(
         prior_statistics(Setting(PRIORS["uniform"]), 1_200, rng_for(96)),
         geweke.from_sweeps(Setting(PRIORS["uniform"]), "gibbs", 1_200, rng_for(97)),

@@ -102,6 +102,11 @@ class DiffusedMutant(NamedTuple):
         return None
 
 
+def find(name: str) -> DiffusedMutant:
+    """The mutant of that name."""
+    return next(mutant for mutant in DIFFUSED_MUTANTS if mutant.name == name)
+
+
 _CHAIN_FACTOR = (
     ("        total += log_alone(forest, row_at(forest, level), block)\n", "        pass\n"),
 )
@@ -387,8 +392,22 @@ DIFFUSED_MUTANTS = (
             ),
         ),
         "redraw_tree",
-        "three",
-        180,
+        "coin",
+        150,
+        ("regroup",),
+    ),
+    DiffusedMutant(
+        "a proposal for each node and one more",
+        TREE_STAGE,
+        (
+            (
+                "left = chain.n_components if chain.forest.depth else 0",
+                "left = chain.n_nodes - 1",
+            ),
+        ),
+        "redraw_tree",
+        "coin",
+        150,
         ("regroup",),
     ),
     # ---- Atoms that split and merge ----
@@ -425,8 +444,22 @@ DIFFUSED_MUTANTS = (
             ),
         ),
         "redraw_atoms",
-        "two",
-        300,
+        "coin",
+        150,
+        ("split",),
+    ),
+    DiffusedMutant(
+        "three proposals for each atom",
+        SPLITS,
+        (
+            (
+                "min(math.isqrt(chain.rows.n_rows - 1) + 1, _MOST)",
+                "3 * chain.n_components",
+            ),
+        ),
+        "redraw_atoms",
+        "coin",
+        150,
         ("split",),
     ),
     DiffusedMutant(

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bhmc._compiled.blas_threads import one_blas_thread
+from bhmc._estimator.auto_transition import transition_for
 from bhmc._estimator.chain_run import common_draws
 from bhmc._estimator.checkpoint import check_checkpoint
 from bhmc._estimator.description import Description
@@ -312,8 +313,9 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
 
     def _fit(self, X, listeners: Sequence[Listener]) -> "BHMC":
         """`fit`, with further listeners to its chains."""
-        transition = self._check_parameters()
+        self._check_parameters()
         data, columns = self._check_data(X)
+        transition = self._bound_transition(data)
         init = check_init(
             self.init,
             n_rows=data.shape[0],
@@ -398,7 +400,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         A model that an older bhmc saved has none: its parameter says which it was.
         """
         check_is_fitted(self)
-        return transition_named(self.transition)
+        return transition_named("hdp" if self.transition == AUTO else self.transition)
 
     def labels_at(self, level: int) -> NDArray[np.int32]:
         """(n,) node of each row at `level` of the point estimate, numbered from 0 in that level.
@@ -444,7 +446,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_going"}
 
-    def _check_parameters(self) -> Transition:
+    def _check_parameters(self) -> None:
         """Refuse a bad parameter before any work is done."""
         check_whole(self.n_levels, "n_levels", 1)
         check_whole(self.n_warmup, "n_warmup", 0)
@@ -458,7 +460,18 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
             raise ValueError(
                 "hyper='paper' learns during the warm-up only: n_warmup must be at least 1, got 0."
             )
-        transition = unbound(transition_named(self.transition))
+        check_choice(self.precision, "precision", PRECISIONS)
+        check_choice(self.estimate, "estimate", ESTIMATES)
+        check_choice(self.keep, "keep", KEEPS)
+        if self.checkpoint is not None:
+            check_checkpoint(self.checkpoint)
+        if isinstance(self.init, str):
+            check_choice(self.init, "init", STARTS)
+        self._bound_transition()
+
+    def _bound_transition(self, X=None) -> Transition:
+        """The transition with its concentrations and moves, if it fits the other parameters."""
+        transition = unbound(transition_for(self, X))
         hyper = concentrations(
             **{name: getattr(self, name) for name in CONCENTRATIONS},
             fixed_components=self.fixed_components,
@@ -467,13 +480,6 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         )
         transition = with_moves(transition.bind(hyper, self.hyper), self.moves)
         check_choice(self.sampler, "sampler", transition.samplers)
-        check_choice(self.precision, "precision", PRECISIONS)
-        check_choice(self.estimate, "estimate", ESTIMATES)
-        check_choice(self.keep, "keep", KEEPS)
-        if self.checkpoint is not None:
-            check_checkpoint(self.checkpoint)
-        if isinstance(self.init, str):
-            check_choice(self.init, "init", STARTS)
         kind = kind_of(self.likelihood, transition.located)
         transition.check(kind, self.n_levels, self.sampler)
         return transition

@@ -7,6 +7,9 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
+AUTO = "auto"
+"""The name that leaves the choice to the data; an estimator knows what it stands for."""
+
 # The module and the class that a name stands for.
 TRANSITIONS: dict[str, str] = {
     "hdp": "bhmc.model.hdp.setting:Hdp",
@@ -25,7 +28,7 @@ def transition_named(transition: Any) -> Any:
     """
     if isinstance(transition, str):
         if transition not in TRANSITIONS:
-            names = ", ".join(repr(name) for name in TRANSITIONS)
+            names = ", ".join(repr(name) for name in (AUTO, *TRANSITIONS))
             raise ValueError(f"transition={transition!r} is not known; choose one of {names}.")
         module, _, name = TRANSITIONS[transition].partition(":")
         return getattr(import_module(module), name)()

@@ -4,8 +4,11 @@ A larger kappa asks for components that are further apart, in units of the noise
 fewer leaves, and at last a root with one child. Held-out density cannot choose it: the noise of
 real tables is not Gaussian, and ever more components describe it ever better. So the finest tree
 that a person can read is taken. A pilot chain begins at kappa = 1. While the tree has more than 15
-branches at the top, more than a leaf for 10 rows or more than a component for 8, kappa doubles;
-where its root has one child, kappa is halved, as long as the tree can be read.
+branches at the top, more than a leaf for 10 rows or more than a component for 8, kappa grows by
+steps of a factor of 1.41, but not to where the root has one child; for components alone it grows to
+2 at most, because where the noise has heavy tails their number hardly falls and the tree is lost.
+Where the root has one child at kappa = 1, kappa falls by the same steps until it has more, as long
+as the tree can be read.
 """
 
 from typing import Any, NamedTuple
@@ -20,7 +23,10 @@ _ROWS_A_COMPONENT, _COMPONENTS = 8, 12
 # Sweeps of the pilot chain at one kappa, and how many of them, the last, are judged.
 _SWEEPS, _JUDGED = 15, 5
 
-_SMALLEST, _LARGEST = 1 / 64, 64.0
+_STEP, _SMALLEST, _LARGEST = np.sqrt(2.0), 1 / 64, 64.0
+
+# Too many components alone are no reason for a larger kappa than this.
+_LARGEST_FOR_COMPONENTS = 2.0
 
 
 class Size(NamedTuple):
@@ -33,18 +39,21 @@ class Size(NamedTuple):
     components: float
     """Components."""
 
-    def is_too_large(self, n_rows: int) -> bool:
+    def is_too_large(self, n_rows: int, kappa: float) -> bool:
         """Whether a person could not read the tree.
 
         Parameters
         ----------
         n_rows : int
             Rows of the data.
+        kappa : float
+            At which the tree has this size.
         """
+        many = self.components > max(n_rows / _ROWS_A_COMPONENT, _COMPONENTS)
         return (
             self.branches > _MOST_BRANCHES
             or self.leaves > max(n_rows / _ROWS_A_LEAF, _LEAVES)
-            or self.components > max(n_rows / _ROWS_A_COMPONENT, _COMPONENTS)
+            or (many and kappa < _LARGEST_FOR_COMPONENTS - 1e-9)
         )
 
     @property
@@ -61,18 +70,35 @@ def readable_kappa(chain: Any) -> float:
     chain : DiffusedSampler
         At its start, at kappa = 1; changed in place.
     """
-    n_rows, kappa = chain.rows.n_rows, 1.0
-    size = _size_at(chain, kappa)
-    while size.is_too_large(n_rows) and kappa < _LARGEST:
-        kappa *= 2
-        size = _size_at(chain, kappa)
-    if kappa > 1:
-        return kappa
-    while size.has_no_top and kappa > _SMALLEST:
-        size = _size_at(chain, kappa / 2)
-        if size.is_too_large(n_rows):
+    size = _size_at(chain, 1.0)
+    if size.is_too_large(chain.rows.n_rows, 1.0):
+        return _coarser(chain)
+    return _finer(chain) if size.has_no_top else 1.0
+
+
+def _coarser(chain: Any) -> float:
+    """The first kappa above 1 at which the tree can be read; the last at which it has a top."""
+    kappa = 1.0
+    while kappa < _LARGEST:
+        size = _size_at(chain, kappa * _STEP)
+        if size.has_no_top:
+            return kappa
+        kappa *= _STEP
+        if not size.is_too_large(chain.rows.n_rows, kappa):
             break
-        kappa /= 2
+    return kappa
+
+
+def _finer(chain: Any) -> float:
+    """The first kappa below 1 at which the tree has a top; the last at which it can be read."""
+    kappa = 1.0
+    while kappa > _SMALLEST:
+        size = _size_at(chain, kappa / _STEP)
+        if size.is_too_large(chain.rows.n_rows, kappa / _STEP):
+            return kappa
+        kappa /= _STEP
+        if not size.has_no_top:
+            break
     return kappa
 
 

@@ -74,7 +74,7 @@ class Diffused:
     def step_prior(self, family: Any, depth: int) -> StepPrior:
         """The prior of the variances."""
         prior = family.prior_on_tree()
-        return StepPrior(prior.spread, np.where(prior.has_noise, self.least_step, 0.0), depth)
+        return StepPrior(prior.spread, np.full(len(prior.spread), self.least_step), depth)
 
     @property
     def least_step(self) -> float:

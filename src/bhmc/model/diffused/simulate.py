@@ -47,8 +47,7 @@ def simulate(
     components, leaves = _atoms(paths[:, -1], g, rng)
     shared = likelihood.sample_shared(n_features, rng)
     prior = likelihood.prior_on_tree(n_features)
-    least = np.where(prior.has_noise, kappa, 0.0)
-    each = [ordered_variances(s, k, depth, rng) for s, k in zip(prior.spread, least, strict=True)]
+    each = [ordered_variances(spread, kappa, depth, rng) for spread in prior.spread]
     variances = np.column_stack(each)
 
     def steps(above: Floats, level: int) -> Floats:

@@ -130,7 +130,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         sweeps so far become warm-up, and 300 draws follow over as many sweeps again. The decision
         is made after 500, 1,100, 2,300, 4,700 and 9,500 sweeps, the last in any case, and no
         later than 4 million redrawn rows of a chain (but after 500 sweeps). Where locations
-        diffuse a sweep counts for 8: 1,100 sweeps are the most. So the answer depends on nothing
+        diffuse a sweep counts for 4: 2,300 sweeps are the most. So the answer depends on nothing
         but data and seed. With `hyper="paper"` "auto" is 300.
     thin : int, default=1
         Sweeps from one kept draw to the next; at first, if `n_draws` is "auto".

@@ -51,15 +51,28 @@ class StepPrior(NamedTuple):
         rng : numpy.random.Generator
             Where all randomness comes from.
         """
-        v, shapes, last = variances.copy(), _SHAPE + counts / 2, len(variances) - 1
+        v, shapes = variances.copy(), _SHAPE + counts / 2
         scales = np.vstack([self.spread, self.scales]) + squares / 2
         for block in range(v.shape[1]):
-            for level in range(1, last + 1):
-                below = v[level + 1, block] if level < last else self.least[block]
-                above = v[level - 1, block] if level > 1 else np.inf
+            for level in range(1, len(v)):
                 given = shapes[level, block], scales[level, block]
-                v[level, block] = draw_inverse_gamma(*given, below, above, rng)
+                bounds = self.bounds(v, level, block)
+                v[level, block] = draw_inverse_gamma(*given, *bounds, rng)
         return v
+
+    def bounds(self, variances: Floats, level: int, block: int) -> tuple[float, float]:
+        """(least, most) that v_level may be, given its neighbours.
+
+        Parameters
+        ----------
+        variances : (L + 2, B) array
+            v_0 to v_(L+1).
+        level, block : int
+            Which of them.
+        """
+        last = len(variances) - 1
+        below = variances[level + 1, block] if level < last else self.least[block]
+        return below, (variances[level - 1, block] if level > 1 else np.inf)
 
     def log_density(self, variances: Floats) -> float:
         """log of the product of inverse gammas; the probability of the order is left out.

@@ -62,7 +62,7 @@ class DiffusedSampler:
         self.source = self.engine.random_source(rng)
         self._hyper, self.priors = hyper, dict(setting.learned())
         self.steps = setting.step_prior(rows.family, forest.depth)
-        self._learns, self._blocks = True, self.family.blocks()
+        self.learns, self._blocks = True, self.family.blocks()
         self._firsts = np.unique(self._blocks, return_index=True)[1]
         self._sums: NDArray[np.float64] | None = None
         self._events = np.zeros(5, dtype=np.int64)
@@ -151,7 +151,7 @@ class DiffusedSampler:
             "component": self.rows.component.copy(),
             "hyper": self._hyper._asdict(),
             "shared": np.array(self.rows.shared),
-            "learns": self._learns,
+            "learns": self.learns,
         }
 
     @classmethod
@@ -237,7 +237,7 @@ class DiffusedSampler:
 
     def stop_learning(self) -> None:
         """Concentrations, variances and what components share stay where they are from now on."""
-        self.priors, self._learns = {}, False
+        self.priors, self.learns = {}, False
 
     @property
     def shared(self) -> NDArray[np.float64]:
@@ -297,7 +297,7 @@ class DiffusedSampler:
 
     def redraw_variances(self) -> None:
         """v_1, ..., v_(L+1) given the steps, between their neighbours."""
-        if not self._learns:
+        if not self.learns:
             return
         forest, variances = self.forest, self.variances
         steps, levels = steps_of(forest)
@@ -311,7 +311,7 @@ class DiffusedSampler:
     def redraw_shared(self) -> None:
         """What components share, given theta, all rows and the steps, whose units it is."""
         family = self.family
-        if not self._learns or not family.n_shared:
+        if not self.learns or not family.n_shared:
             return
         self.tidy()
         forest = self.forest

@@ -17,7 +17,7 @@ from bhmc.model.protocol import Places, Predictive
 from bhmc.model.state import Hyper, Partition, State
 from bhmc.priors import Gamma, Prior
 
-MOVES = ("split", "atom", "subtree", "regroup")
+MOVES = ("split", "atom", "subtree", "regroup", "steps")
 
 # Rounds in which what goes with the rows of a start settles, the rows staying where they are.
 _ROUNDS_OF_START = 5
@@ -53,7 +53,7 @@ class Diffused:
 
     name: ClassVar[str] = "diffused"
     samplers: ClassVar[tuple[str, ...]] = ("gibbs",)
-    cost: ClassVar[float] = 8.0
+    cost: ClassVar[float] = 4.0
     located: ClassVar[bool] = True
     params: ClassVar[type] = DiffusedParams
 

@@ -1,12 +1,16 @@
 """The tree given the atoms' evidence: moves with m and theta integrated out, then m and theta."""
 
+from itertools import product
 from typing import Any
 
+import numpy as np
+
+from bhmc.likelihoods.slice_sampler import slice_draw
 from bhmc.model.diffused.locations import draw_locations
 
 
 def redraw_tree(chain: Any, moves: tuple[str, ...]) -> None:
-    """Moves "atom", "subtree" and "regroup" as named; then (m, theta) | tree, evidence.
+    """Moves "atom", "subtree", "regroup" and "steps" as named; then (m, theta) | tree, evidence.
 
     Parameters
     ----------
@@ -55,4 +59,32 @@ def _regroup(chain: Any) -> None:
         chain.engine.regroup(chain.forest, tries, *chain.rates, chain.source)
 
 
-_MOVES = {"atom": _move_atoms, "subtree": _move_subtrees, "regroup": _regroup}
+def _draw_steps(chain: Any) -> None:
+    """v_l | tree, evidence, with m and theta integrated out: each by a slice of its logarithm.
+
+    p(v_l) is an inverse gamma between its neighbours times the evidence. Given m and theta, v_l
+    hardly moves where a level has few nodes.
+    """
+    if not chain.learns:
+        return
+    forest, blocks = chain.forest, chain.family.blocks()
+    for block, level in product(range(blocks.max() + 1), range(1, forest.depth + 2)):
+        own = blocks == block
+        least, most = chain.steps.bounds(chain.variances, level, block)
+
+        def log_density(value: float, level=level, own=own, least=least, most=most) -> float:
+            if not least < value < most:
+                return -np.inf
+            forest.variance[level, own] = value
+            return chain.steps.log_density(chain.variances) + chain.engine.log_evidence(forest)
+
+        now = float(forest.variance[level, own][0])
+        forest.variance[level, own] = slice_draw(log_density, now, chain.rng)
+
+
+_MOVES = {
+    "atom": _move_atoms,
+    "subtree": _move_subtrees,
+    "regroup": _regroup,
+    "steps": _draw_steps,
+}

@@ -6,7 +6,7 @@ family.
 
 from bhmc._compiled.random_source import random_source
 from bhmc.model.diffused.kernels.atom_splits import split_atoms
-from bhmc.model.diffused.kernels.messages import collect, find_beliefs
+from bhmc.model.diffused.kernels.messages import collect, find_beliefs, log_evidence
 from bhmc.model.diffused.kernels.regroup import regroup
 from bhmc.model.diffused.kernels.row_pass import pass_rows
 from bhmc.model.diffused.kernels.tree_moves import move_atoms, move_subtrees
@@ -14,6 +14,7 @@ from bhmc.model.diffused.kernels.tree_moves import move_atoms, move_subtrees
 __all__ = [
     "collect",
     "find_beliefs",
+    "log_evidence",
     "move_atoms",
     "move_subtrees",
     "pass_rows",

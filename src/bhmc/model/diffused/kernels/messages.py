@@ -93,6 +93,41 @@ def collect(forest):
 
 
 @helper
+def log_factor(forest, precision, linear, i, v):
+    """sum_d [ v h^2 / (1 + p v) - log(1 + p v) ] / 2: what evidence i weighs beyond its message."""
+    total = 0.0
+    for c in range(len(forest.repeats)):
+        wide = 1.0 + precision[i, c] * forest.variance[v, c]
+        forest.scratch[FACTOR, c] = forest.variance[v, c] / wide
+        total -= forest.repeats[c] * math.log(wide)
+    for d in range(len(forest.column)):
+        total += forest.scratch[FACTOR, forest.column[d]] * linear[i, d] * linear[i, d]
+    return 0.5 * total
+
+
+@compiled
+def log_evidence(forest):
+    """log of the integral of all evidence over m and theta, which step from the origin down.
+
+    The sum of what every message leaves behind; the last of them is evidence (p, h) on the origin o
+    itself, h o - p o^2 / 2. Messages are made anew.
+    """
+    collect(forest)
+    depth, total = len(forest.variance) - 2, 0.0
+    for k in range(forest.used[1]):
+        if forest.leaf[k] >= 0:
+            total += log_factor(forest, forest.precision, forest.linear, k, depth + 1)
+    for z in range(forest.used[0]):
+        if forest.level[z] >= 0:
+            total += log_factor(forest, forest.up_precision, forest.up_linear, z, forest.level[z])
+    for d in range(len(forest.column)):
+        c, o = forest.column[d], forest.origin[d]
+        p, h = forest.up_precision[0, c], forest.up_linear[0, d]
+        total += (h * o - 0.5 * p * o * o) / (1.0 + p * forest.variance[0, c])
+    return total
+
+
+@helper
 def detach_path(forest, z):
     """Take back the messages of z and all above it to their parents, the highest first."""
     for level in range(1, forest.level[z] + 1):

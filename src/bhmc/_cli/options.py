@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 from bhmc.likelihoods import NAMES
-from bhmc.model.registry import TRANSITIONS
+from bhmc.model.registry import AUTO, TRANSITIONS
 
 # As the library has them; a test compares. To import them would take seconds.
 STARTS = ("prior", "single", "singletons", "kmeans", "ward")
@@ -203,7 +203,9 @@ FIT_OPTIONS = (
     FitOption(
         "levels", "n_levels", _MODEL, "steps from the root to a leaf", 3, None, whole(1), "L"
     ),
-    FitOption("transition", "transition", _MODEL, "how trees are drawn", "hdp", TRANSITIONS),
+    FitOption(
+        "transition", "transition", _MODEL, "how trees are drawn", AUTO, (AUTO, *TRANSITIONS)
+    ),
     FitOption(
         "likelihood",
         "likelihood",

@@ -74,30 +74,36 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
     ----------
     n_levels : int, default=3
         L, the number of steps from the root to a leaf.
-    transition : str or Transition, default="hdp"
+    transition : str or Transition, default="auto"
         How a child's components relate to its parent's. "hdp" is the paper's: a hierarchical
         Dirichlet process ties a node's mixing weights to its parent's. "diffused": locations are
-        Gaussian steps away from the parent's, components from their leaf's. "gaussian": the same,
-        and a leaf is a component.
+        Gaussian steps away from the parent's, components from their leaf's, so that near components
+        share a branch. "gaussian": the same, and a leaf is a component. "auto" is "diffused" where
+        the family has components with a place on the tree, and "hdp" otherwise: for counts of words
+        (sparse X), Poisson and components with variances of their own, and with `fixed_components`,
+        `hyper="paper"`, moves of "hdp" or another sampler than "gibbs". `transition_` says what was
+        used.
     likelihood : str or object of bhmc.likelihoods, default="auto"
         What a component looks like. "auto" takes "bernoulli" for a table of 0 and 1, "multinomial"
-        for counts of words (and whenever X is sparse), "spherical_gaussian" for numbers of one kind
-        (pixels, ratings, principal components) and "gaussian" for other numbers; in a frame it
-        chooses for every column, and takes "categorical" for text. A name takes its scales from the
-        data; an object such as `Gaussian(sigma2=0.5)` is used as it is. `likelihood_` says what was
-        used.
+        for counts of words (and whenever X is sparse), and "shaped_gaussian" for other numbers
+        ("shared_gaussian" where entries are missing). With `transition="hdp"` it takes
+        "spherical_gaussian" for numbers of one kind (pixels, ratings, principal components) and
+        "gaussian" for other numbers. In a frame it chooses for every column, and takes
+        "categorical" for text. A name takes its scales from the data; an object such as
+        `Gaussian(sigma2=0.5)` is used as it is. `likelihood_` says what was used.
     alpha : float, prior, "learn" or "auto", default="auto"
         How readily data open new branches. A number fixes alpha: a row opens a new branch at a node
-        of m rows with odds of alpha to m. "auto" is 0.1, which gives trees that can be read. One of
+        of m rows with odds of alpha to m. "auto" is 0.02 where locations diffuse and 0.1 with "hdp",
+        which gives trees that can be read. One of
         `bhmc.priors` is the prior of a learned alpha; "learn" is `Gamma(2, 10)`. A learned alpha
         follows the branches of its own tree, so on real tables nearly every row gets a leaf.
     gamma0 : float, prior, "learn" or "auto", default="auto"
         How many components the whole tree spreads over; "learn", which is also "auto", is
         `Gamma(1, 1)`.
     gamma : float, prior, "learn" or "auto", default="auto"
-        How closely a node's mixture follows its parent's. "learn", which is also "auto", is
+        "hdp": how closely a node's mixture follows its parent's. "learn", which is also "auto", is
         `Gamma(2, 10)`: small values give pure nodes, and without pure nodes the tree shows no
-        hierarchy.
+        hierarchy. "diffused": how readily a leaf gets another component; "auto" is 0.02.
     hyper : {"exact", "paper"}, default="exact"
         How the concentrations are learned. "exact" draws them in every sweep. "paper" runs the
         paper's Metropolis-Hastings walk during the warm-up; after the warm-up the concentrations,
@@ -113,7 +119,8 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         Moves of many rows at once in every sweep, exact, beside those of single rows: "relocate"
         (rows of one leaf and component go elsewhere), "regraft" (subtrees get other parents),
         "dishes" (parts of components join others), "split" (a component splits or joins another).
-        Those of "diffused" are "split", "atom", "subtree" and "regroup".
+        Those of "diffused" are "split" (components of a leaf), "atom" and "subtree" (components and
+        subtrees get other parents), "regroup" (nodes split and merge) and "steps" (variances).
         "auto": all that transition and sampler have; `sampler="paper"` has none. (): none.
     init : {"prior", "single", "singletons", "kmeans", "ward"} or array, default="kmeans"
         Where chains start; after enough sweeps the start makes no difference. "prior" draws tree
@@ -243,7 +250,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         self,
         n_levels=3,
         *,
-        transition="hdp",
+        transition=AUTO,
         likelihood="auto",
         alpha="auto",
         gamma0="auto",

@@ -119,7 +119,7 @@ def _score(plan, number, split, settings, likelihood, fitted, held_out, deadline
     components = []
     with one_blas_thread():
         usual, rows = BHMC(), LocalRows(family)
-        transition = with_moves(transition_named(usual.transition).bind(hyper), usual.moves)
+        transition = with_moves(transition_named("hdp").bind(hyper), usual.moves)
         start = start_state(transition, rows, n_levels=n_levels, rng=rng, init=usual.init)
         chain = transition.sampler(start, rows, transition.samplers[0], rng)
         for sweep in range(1, plan.warmup + THIN * plan.draws + 1):

@@ -93,10 +93,10 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         `Gaussian(sigma2=0.5)` is used as it is. `likelihood_` says what was used.
     alpha : float, prior, "learn" or "auto", default="auto"
         How readily data open new branches. A number fixes alpha: a row opens a new branch at a node
-        of m rows with odds of alpha to m. "auto" is 0.02 where locations diffuse and 0.1 with "hdp",
-        which gives trees that can be read. One of
-        `bhmc.priors` is the prior of a learned alpha; "learn" is `Gamma(2, 10)`. A learned alpha
-        follows the branches of its own tree, so on real tables nearly every row gets a leaf.
+        of m rows with odds of alpha to m. "auto" is 0.02 where locations diffuse and 0.1 with
+        "hdp", which gives trees that can be read. One of `bhmc.priors` is the prior of a learned
+        alpha; "learn" is `Gamma(2, 10)`. A learned alpha follows the branches of its own tree, so
+        on real tables nearly every row gets a leaf.
     gamma0 : float, prior, "learn" or "auto", default="auto"
         How many components the whole tree spreads over; "learn", which is also "auto", is
         `Gamma(1, 1)`.

@@ -108,7 +108,7 @@ def search(
     Returns
     -------
     result : SearchResult
-        `BHMC(**result.best)` has the best settings. Ctrl-C ends the rounds, and the best rounds are
+        `BHMC(**result.best)` has the best settings, with `transition="hdp"`. Ctrl-C ends the rounds, and the best rounds are
         scored again; a second Ctrl-C ends these scores, too.
 
     Examples
@@ -297,7 +297,7 @@ class _Search:
         settings, likelihood = self._plan.settings(number), self._plan.likelihood
         if set(settings) - set(OF_THE_MODEL):
             likelihood = self._plan.family_settings(settings, self._plan.X)
-        return {**model_settings(settings), "likelihood": likelihood}
+        return {**model_settings(settings), "likelihood": likelihood, "transition": "hdp"}
 
 
 def _gain(second: dict[int, np.ndarray], number: int) -> tuple[float, float]:

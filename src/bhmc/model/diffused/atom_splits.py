@@ -9,6 +9,10 @@ from bhmc.model.diffused.row_numbers import row_numbers, split_room
 # the atoms: their number changes with each of them.
 _MOST = 64
 
+# With more rows than this the proposals, which read all rows of an atom, are made in a part of the
+# sweeps, chosen at random without looking at the state.
+_ROWS_OF_EVERY_SWEEP = 10_000
+
 
 def split_and_merge(chain: Any) -> None:
     """Some proposals, one after the other.
@@ -19,6 +23,8 @@ def split_and_merge(chain: Any) -> None:
         Changed in place.
     """
     n = chain.rows.n_rows
+    if n > _ROWS_OF_EVERY_SWEEP and chain.rng.random() * n > _ROWS_OF_EVERY_SWEEP:
+        return
     tries = min(math.isqrt(n - 1) + 1, _MOST)
     chain.tidy(n_atoms=chain.n_components + tries)
     accepted = chain.engine.split_atoms(

@@ -3,12 +3,15 @@
 A larger kappa asks for components that are further apart, in units of the noise: fewer components,
 fewer leaves, and at last a root with one child. Held-out density cannot choose it: the noise of
 real tables is not Gaussian, and ever more components describe it ever better. So the finest tree
-that a person can read is taken. A pilot chain begins at kappa = 1. While the tree has more than 15
-branches at the top, more than a leaf for 10 rows or more than a component for 8, kappa grows by
-steps of a factor of 1.41, but not to where the root has one child; for components alone it grows to
-2 at most, because where the noise has heavy tails their number hardly falls and the tree is lost.
-Where the root has one child at kappa = 1, kappa falls by the same steps until it has more, as long
-as the tree can be read.
+that a person can read is taken.
+
+A pilot chain begins at kappa = 1. While the tree has more than 15 branches at the top, more than a
+leaf for 10 rows or more than a component for 8, kappa grows by steps of a factor of 1.41, but not
+to where the root has one child; for components alone it grows to 2 at most, because where the noise
+has heavy tails their number hardly falls and the tree is lost. Where the tree is not too large,
+kappa falls by the same steps to 16 / D, at which components of a leaf are four standard deviations
+of the noise from their leaf, whatever the number D of coordinates, and further as long as the root
+has one child; but not to where the tree is too large.
 """
 
 from typing import Any, NamedTuple
@@ -21,9 +24,11 @@ _ROWS_A_LEAF, _LEAVES = 10, 10
 _ROWS_A_COMPONENT, _COMPONENTS = 8, 12
 
 # Sweeps of the pilot chain at one kappa, and how many of them, the last, are judged.
-_SWEEPS, _JUDGED = 15, 5
+_SWEEPS, _JUDGED = 12, 4
 
-_STEP, _SMALLEST, _LARGEST = np.sqrt(2.0), 1 / 64, 64.0
+# The square of four standard deviations; kappa's steps and ends.
+_FAR = 16.0
+_STEP, _SMALLEST, _LARGEST = np.sqrt(2.0), 1e-3, 64.0
 
 # Too many components alone are no reason for a larger kappa than this.
 _LARGEST_FOR_COMPONENTS = 2.0
@@ -68,12 +73,12 @@ def readable_kappa(chain: Any) -> float:
     Parameters
     ----------
     chain : DiffusedSampler
-        At its start, at kappa = 1; changed in place.
+        At its start; changed in place.
     """
     size = _size_at(chain, 1.0)
     if size.is_too_large(chain.rows.n_rows, 1.0):
         return _coarser(chain)
-    return _finer(chain) if size.has_no_top else 1.0
+    return _finer(chain, size)
 
 
 def _coarser(chain: Any) -> float:
@@ -89,16 +94,20 @@ def _coarser(chain: Any) -> float:
     return kappa
 
 
-def _finer(chain: Any) -> float:
-    """The first kappa below 1 at which the tree has a top; the last at which it can be read."""
-    kappa = 1.0
-    while kappa > _SMALLEST:
-        size = _size_at(chain, kappa / _STEP)
-        if size.is_too_large(chain.rows.n_rows, kappa / _STEP):
-            return kappa
-        kappa /= _STEP
-        if not size.has_no_top:
+def _finer(chain: Any, size: Size) -> float:
+    """16 / D or, where the tree has no top there, the first smaller kappa at which it has one.
+
+    The last kappa on the way at which the tree can be read, if there is one at which it cannot.
+    """
+    kappa, goal = 1.0, _FAR / len(chain.forest.column)
+    while (kappa > goal or size.has_no_top) and kappa > _SMALLEST:
+        further = kappa / _STEP
+        if kappa > goal:
+            further = max(further, goal)
+        size = _size_at(chain, further)
+        if size.is_too_large(chain.rows.n_rows, further):
             break
+        kappa = further
     return kappa
 
 

@@ -19,7 +19,7 @@ SHORT = [
     ("bernoulli", "gaussian", "atom"),
     ("spherical", "gaussian", "subtree"),
     ("categorical", "diffused", "regroup"),
-    ("mixed", "gaussian", "steps"),
+    ("bernoulli", "diffused", "steps"),
 ]
 
 

@@ -1,7 +1,7 @@
 """Draws from named distributions inside the kernels, against SciPy and against exact laws.
 
-The kernels' text runs uncompiled here; that the compiled code gives the same draws is the business
-of tests/model/test_twin.py.
+The kernels' text runs uncompiled here, but for normal draws; that the compiled code gives the same
+draws is the business of tests/model/test_twin.py.
 """
 
 import numba
@@ -10,13 +10,14 @@ import pytest
 from scipy import stats
 from scipy.special import loggamma
 
+from bhmc._compiled.distributions import normal_draw
 from bhmc._compiled.random_source import random_source, uniform
 from tests.exact import alarm
-from tests.exact.alarm import P_LIMIT, chi_square_p, rng_for
+from tests.exact.alarm import P_LIMIT, Z_LIMIT, chi_square_p, rng_for, z_of
 from tests.mutants.mutants import build
 
 KERNELS = build(())
-N_DRAWS = 4_000
+N_DRAWS, N_NORMAL = 4_000, 1_000_000
 
 
 @pytest.mark.parametrize("shape", [0.001, 0.3, 0.999, 1.0, 1.7, 40.0, 1e6])
@@ -42,6 +43,100 @@ def test_gamma_of_shape_0_and_of_a_vanishing_shape():
     rng = np.random.default_rng(0)
     assert KERNELS.log_gamma_draw(0.0, rng) == -np.inf
     assert all(KERNELS.log_gamma_draw(5e-324, rng) < -1e300 for _ in range(20))
+
+
+@numba.njit
+def _normal_draws(source, n):
+    out = np.empty(n)
+    for i in range(n):
+        out[i] = normal_draw(source)
+    return out
+
+
+def _normals(seed: int) -> np.ndarray:
+    rng = rng_for(seed)  # a source has its address only
+    return _normal_draws(random_source(rng), N_NORMAL)
+
+
+def test_normal_draws_are_those_of_their_twin():
+    """The length and the angle of a point in the plane, from the same uniform numbers."""
+    u, angle = rng_for(74).random((N_NORMAL, 2)).T
+    slow = np.sqrt(stats.chi2(2).ppf(u[:20_000])) * np.cos(2 * np.pi * angle[:20_000])
+    found = _normals(74)
+    np.testing.assert_allclose(found[:20_000], slow, rtol=1e-9, atol=1e-12)
+    plain = rng_for(74)
+    text = [KERNELS.normal_draw(plain) for _ in range(2_000)]
+    np.testing.assert_allclose(found[:2_000], text, rtol=1e-12, atol=1e-15)
+    assert np.isfinite(found).all()
+
+
+def normal_scores(x: np.ndarray) -> np.ndarray:
+    """z of mean, variance, skewness, kurtosis, and of each draw with the one after it.
+
+    Hermite polynomials of order k have mean 0 and variance k!, those of two draws are uncorrelated.
+    """
+    hermite = np.array([x, x**2 - 1, x**3 - 3 * x, x**4 - 6 * x**2 + 3])
+    size = np.sqrt([1.0, 2.0, 6.0, 24.0])
+    alone = hermite.mean(axis=1) / size
+    pairs = hermite[:2, :-1] @ hermite[:2, 1:].T / (len(x) - 1) / np.outer(size[:2], size[:2])
+    z = np.append(alone, pairs)
+    return z_of(z, np.full(len(z), 1 / np.sqrt(len(x))))
+
+
+def tails_p(x: np.ndarray) -> float:
+    """The least p value of the numbers of draws beyond some quantiles, which are binomial."""
+    p = np.array([1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5])
+    beyond = [
+        ((side * x > end).sum(), q)
+        for q, end in zip(p, stats.norm.isf(p), strict=True)
+        for side in (1, -1)
+    ]
+    alarm.checks_made += len(beyond)
+    return min(stats.binomtest(int(n), len(x), q).pvalue for n, q in beyond)
+
+
+def pairs_p(x: np.ndarray) -> float:
+    """Chi-square of pairs of draws in 8 x 8 cells of equal probability."""
+    cell = np.searchsorted(stats.norm.ppf(np.arange(1, 8) / 8), x).reshape(-1, 2)
+    return chi_square_p(np.bincount(cell @ [8, 1], minlength=64), np.full(64, 1 / 64))
+
+
+def test_normal_draws():
+    x = _normals(75)
+    assert np.abs(normal_scores(x)).max() < Z_LIMIT
+    assert tails_p(x) > P_LIMIT
+    assert pairs_p(x) > P_LIMIT
+    alarm.checks_made += 1
+    assert stats.kstest(x[:100_000], "norm").pvalue > P_LIMIT
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda x: 0.995 * x,
+        lambda x: x + 0.006,
+        lambda x: x + 0.1 * (x**2 - 1) / np.sqrt(1.02),
+        lambda x: (x + 0.01 * np.roll(x, 1)) / np.sqrt(1.0001),
+        lambda x: np.where(np.abs(np.roll(x, 1)) > 2, 1.1 * x, x),
+    ],
+    ids=["narrow", "moved", "skewed", "correlated", "wider after a large one"],
+)
+def test_wrong_normal_draws_are_noticed(wrong, monkeypatch):
+    monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
+    assert np.abs(normal_scores(wrong(_normals(75)))).max() > Z_LIMIT
+
+
+def test_normal_draws_without_tails_are_noticed(monkeypatch):
+    monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
+    assert tails_p(np.clip(_normals(75), -3.7, 3.7)) < P_LIMIT
+
+
+def test_pairs_of_normal_draws_that_hang_together_are_noticed(monkeypatch):
+    """Two draws of one length: uncorrelated, each normal."""
+    monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
+    x = _normals(75)
+    x[1::2] = np.abs(x[::2]) * np.sign(x[1::2])
+    assert pairs_p(x) < P_LIMIT
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 import bhmc
-from bhmc.likelihoods import Gaussian, SharedGaussian
+from bhmc.likelihoods import Gaussian, ShapedGaussian, SharedGaussian
 from bhmc.model.diffused.setting import MOVES, Diffused, GaussianNodes
 from bhmc.priors import Gamma
 from bhmc.rows.local import LocalRows
@@ -176,6 +176,7 @@ KNOWN = Gaussian(sigma2=0.7, mu0=0.3, sigma0=3.0)
 SPHERICAL = SharedGaussian("spherical", location=0.2, noise_shape=4.0, noise_scale=0.5)
 DIAGONAL = SharedGaussian("diagonal", location=0.2, noise_shape=4.0, noise_scale=0.5)
 TIED = SharedGaussian("full", location=0.2, noise_scale=0.5)
+SHAPED = ShapedGaussian([[1.0, 0.6], [0.6, 0.9]], 0.2, noise_shape=4.0, noise_scale=0.5)
 
 
 def _hyper(alpha: float, g: float) -> bhmc.Hyper:
@@ -189,6 +190,8 @@ SETTINGS = {
     "diagonal holes": DiffusedSetting(Diffused(_LEARNED, 0.5, MOVES), DIAGONAL, 6, 2, 2, True),
     "spherical holes": DiffusedSetting(Diffused(_FIXED, 0.0, MOVES), SPHERICAL, 6, 1, 2, True),
     "tied": DiffusedSetting(Diffused(_LEARNED, 0.5, MOVES), TIED, 6, 2, 2),
+    "shaped": DiffusedSetting(Diffused(_LEARNED, 0.5, MOVES), SHAPED, 6, 2, 2),
+    "gaussian shaped": DiffusedSetting(GaussianNodes(_FIXED, 0.3, MOVES), SHAPED, 6, 2, 2),
     "gaussian tied": DiffusedSetting(GaussianNodes(_FIXED, 0.5, MOVES), TIED, 6, 2, 2),
     "gaussian known": DiffusedSetting(GaussianNodes(_FIXED, 0.5, MOVES), KNOWN, 6, 2, 1),
     "gaussian spherical": DiffusedSetting(GaussianNodes(_LEARNED, 0.5, MOVES), SPHERICAL, 6, 3, 2),

@@ -23,6 +23,7 @@ CASES = {
     "SharedGaussian": lambda: marginals_shared.shared_gaussian("diagonal"),
     "SharedGaussian, spherical": lambda: marginals_shared.shared_gaussian("spherical", least=0.3),
     "SharedGaussian, full": marginals_shared.tied_gaussian,
+    "ShapedGaussian": marginals_shared.shaped_gaussian,
     "AdaptiveGaussian": lambda: marginals_shared.adaptive_gaussian("diagonal", least=0.3),
     "AdaptiveGaussian, spherical": lambda: marginals_shared.adaptive_gaussian("spherical"),
     "FreeGaussian": lambda: marginals.free_gaussian("diagonal"),

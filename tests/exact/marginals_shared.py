@@ -9,10 +9,12 @@ import numpy as np
 from scipy import stats
 from scipy.special import gammaln, roots_hermitenorm, roots_laguerre, roots_legendre
 
-from bhmc.likelihoods import AdaptiveGaussian, SharedGaussian
+from bhmc.likelihoods import AdaptiveGaussian, ShapedGaussian, SharedGaussian
 from tests.exact.marginals import COMPLETE, NUMBERS, Case, groups
 
 LOCATION = np.array([0.2, -0.1])
+NOISE, SPREAD = (2.0, 0.5), (1.5, 0.8)
+SHAPE = np.array([[1.1, 0.5], [0.5, 0.6]])
 SCALES = {"diagonal": np.array([1.2, 0.7]), "spherical": np.array([0.9, 0.9])}
 
 
@@ -32,12 +34,26 @@ def _log_mean(log_f: np.ndarray, *weights: np.ndarray) -> np.ndarray:
 
 
 def shared_gaussian(covariance: str, size: int = 60, least: float = 0.0) -> Case:
+    """Columns y = (x - location) / scale, as `_log_p_columns` has them."""
+    log_p_data = _log_p_columns(_columns(covariance), covariance == "spherical", size, least)
+    likelihood = SharedGaussian(covariance, LOCATION, SCALES[covariance], *NOISE, *SPREAD, least)
+    return Case(likelihood, NUMBERS, log_p_data)
+
+
+def shaped_gaussian(size: int = 60, least: float = 0.3) -> Case:
+    """Columns y = R^-1 (x - location), R R' = shape, with one sigma2 and one sigma0."""
+    y = np.linalg.inv(np.linalg.cholesky(SHAPE)) @ (COMPLETE - LOCATION).T
+    log_p_data = _log_p_columns([(np.arange(3), column) for column in y], True, size, least)
+    return Case(ShapedGaussian(SHAPE, LOCATION, *NOISE, *SPREAD, least), COMPLETE, log_p_data)
+
+
+def _log_p_columns(columns, together: bool, size: int, least: float):
     """A column is normal given sigma2 and sigma0: sigma2 I + sigma0 [c_i = c_j] + 1.
 
     The last 1 is the variance of mu0. sigma2 and sigma0 by Gauss-Legendre over their distribution
-    functions; of sigma2, the part above its least value.
+    functions; of sigma2, the part above its least value. `together`: columns share both.
     """
-    noise, spread = (2.0, 0.5), (1.5, 0.8)
+    noise, spread = NOISE, SPREAD
     u, w = roots_legendre(size)
     u, w = (u + 1) / 2, w / 2
     below = stats.invgamma.cdf(least, noise[0], scale=noise[1])
@@ -52,13 +68,12 @@ def shared_gaussian(covariance: str, size: int = 60, least: float = 0.0) -> Case
         return -0.5 * (whole @ y + np.linalg.slogdet(2 * np.pi * cov)[1])
 
     def log_p_data(c):
-        each = [log_column(c, *column) for column in _columns(covariance)]
-        if covariance == "spherical":
+        each = [log_column(c, *column) for column in columns]
+        if together:
             each = [sum(each)]
         return float(sum(_log_mean(log_f, w, w) for log_f in each))
 
-    likelihood = SharedGaussian(covariance, LOCATION, SCALES[covariance], *noise, *spread, least)
-    return Case(likelihood, NUMBERS, log_p_data)
+    return log_p_data
 
 
 def tied_gaussian(log2_points: int = 15, least: float = 0.1) -> Case:

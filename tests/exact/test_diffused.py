@@ -41,17 +41,21 @@ FAMILIES = (
     "diagonal holes",
     "spherical holes",
     "tied",
+    "shaped",
     "gaussian known",
     "gaussian spherical",
     "gaussian diagonal",
     "gaussian tied",
+    "gaussian shaped",
 )
 # Sweeps and fresh data take hundreds of rounds to forget where they were.
 SLOW = ("clear", "clear, deep", "learned", "large atoms", "tied", "gaussian tied")
-# What `test_tree_matrix.py` leaves out: missing entries, data that say much, very few rows.
+# What `test_tree_matrix.py` leaves out: missing entries, data that say much, very few rows,
+# variances that their bounds hold.
 AIMED = (
     *("full leaves, holes", "deep, holes", "diagonal holes", "spherical holes"),
     *("gaussian diagonal", "clear", "clear, deep", "large atoms", "three", "coin"),
+    "floor, deep",
 )
 
 # A stage, a setting at which it has much to do, and the moves that are made; `test_tree_matrix.py`
@@ -60,6 +64,11 @@ CASES = [
     ("redraw_rows", "clear, deep", ()),
     ("redraw_rows", "gaussian spherical", ()),
     ("redraw_tree", "diagonal holes", ()),
+    ("redraw_tree", "floor, deep", ("steps",)),
+    ("redraw_tree", "known", ("steps",)),
+    ("redraw_tree", "clear", ("steps",)),
+    ("redraw_tree", "tied", ("steps",)),
+    ("redraw_tree", "diagonal holes", ("steps",)),
     ("redraw_variances", "floor, deep", ()),
     ("redraw_shared", "diagonal holes", ()),
     ("redraw_shared", "tied", ()),

@@ -16,12 +16,26 @@ STAGES = ("redraw_rows", "redraw_atoms", "redraw_tree", "sweep")
 
 
 def worst(setting, stage, n_draws, seed):
-    return np.abs(paired_z(setting, "gibbs", stage, n_draws, rng_for(seed))).max()
+    largest = np.abs(paired_z(setting, "gibbs", stage, n_draws, rng_for(seed))).max()
+    print(f"{stage}: |z| {largest:.1f} at {n_draws} draws")
+    return largest
 
 
 @pytest.mark.parametrize("name", ["bits, holes", "codes", "mixed"])
 def test_a_sweep_leaves_exact_draws_alone(name):
     assert worst(SETTINGS[name], "sweep", 120, 411) < Z_LIMIT
+
+
+@pytest.mark.parametrize("name", ["codes, leaves", "mixed", "mixed, holes"])
+def test_steps_leave_exact_draws_alone(name):
+    """The move alone: in mixed columns every block has variances of its own."""
+    assert worst(SETTINGS[name].with_moves("steps"), "redraw_tree", 300, 416) < Z_LIMIT
+
+
+@pytest.mark.exact_long
+@pytest.mark.parametrize("name", SETTINGS)
+def test_steps_leave_exact_draws_alone_long(name):
+    assert worst(SETTINGS[name].with_moves("steps"), "redraw_tree", 10_000, 417) < Z_LIMIT
 
 
 @pytest.mark.exact_long

@@ -11,9 +11,21 @@ from tests.exact.alarm import T_LIMIT
 from tests.exact.family_visits import CASES, exact, largest_z
 from tests.exact.learned import PRIORS
 from tests.exact.learned_enumeration import learned_prior
-from tests.exact.marginals_shared import adaptive_gaussian, log_t, shared_gaussian, tied_gaussian
+from tests.exact.marginals_shared import (
+    adaptive_gaussian,
+    log_t,
+    shaped_gaussian,
+    shared_gaussian,
+    tied_gaussian,
+)
 
-REFUSE_MISSING = ("Gaussian", "FullGaussian", "SharedGaussian, full", "Multinomial")
+REFUSE_MISSING = (
+    "Gaussian",
+    "FullGaussian",
+    "SharedGaussian, full",
+    "ShapedGaussian",
+    "Multinomial",
+)
 N_SWEEPS, N_WRONG = 3_000, 1_200
 every_family = pytest.mark.parametrize("name", CASES)
 
@@ -55,6 +67,7 @@ def test_learned_concentrations_are_integrated_out():
     [
         (lambda size: shared_gaussian("diagonal", size), (60, 90)),
         (lambda size: shared_gaussian("spherical", size), (60, 90)),
+        (shaped_gaussian, (60, 90)),
         (tied_gaussian, (15, 16)),
         (lambda size: adaptive_gaussian("diagonal", size), (24, 28)),
         (lambda size: adaptive_gaussian("spherical", size), (16, 18)),

@@ -1,7 +1,7 @@
 """Every move, alone and with the others, leaves exact draws of every diffusing tree exact.
 
-{diffused, gaussian} x {known, spherical, shared, tied, bernoulli, categorical, mixed} x moves. The
-wrong moves are in `tests/mutants/diffused_mutants.py`.
+{diffused, gaussian} x {known, spherical, shared, tied, shaped, bernoulli, categorical, mixed} x
+moves. The wrong moves are in `tests/mutants/diffused_mutants.py`.
 """
 
 import numpy as np
@@ -19,6 +19,7 @@ SHORT = [
     ("bernoulli", "gaussian", "atom"),
     ("spherical", "gaussian", "subtree"),
     ("categorical", "diffused", "regroup"),
+    ("bernoulli", "diffused", "steps"),
 ]
 
 

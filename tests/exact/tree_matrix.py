@@ -19,6 +19,7 @@ FAMILIES = {
     "spherical": (DiffusedSetting, diffused.SPHERICAL, 2),
     "shared": (DiffusedSetting, diffused.DIAGONAL, 2),
     "tied": (DiffusedSetting, diffused.TIED, 2),
+    "shaped": (DiffusedSetting, diffused.SHAPED, 2),
     "bernoulli": (TreeSetting, discrete_trees.BITS, 2),
     "categorical": (TreeSetting, discrete_trees.CODES, 2),
     "mixed": (TreeSetting, discrete_trees.MIXED, 3),
@@ -29,6 +30,7 @@ STAGES = {
     "atom": "redraw_tree",
     "subtree": "redraw_tree",
     "regroup": "redraw_tree",
+    "steps": "redraw_tree",
     ALL: "sweep",
 }
 
@@ -49,6 +51,7 @@ AIMS = {
     "atom": _DEEP,
     "subtree": _DEEP,
     "regroup": _DEEP,
+    "steps": _DEEP,
     ALL: Aim(6, 2, 0.8, 1.3),
 }
 

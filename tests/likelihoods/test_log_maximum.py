@@ -20,6 +20,7 @@ from bhmc.likelihoods import (
     Multinomial,
     Poisson,
     Product,
+    ShapedGaussian,
     SharedGaussian,
 )
 from bhmc.priors import Uniform
@@ -80,6 +81,8 @@ TIED = np.concatenate(  # mu0, the lower triangle of sigma2, sigma0, psi
     [[0.1, 1.9, -1.0], COVARIANCE[np.tril_indices(D)], [1.0, 1.0, 4.0], [0.5, 0.3, 2.0]]
 )
 
+SHAPED = np.array([0.1, -0.3, 0.4, 0.7, 1.5])  # R^-1 (mu0 - location), sigma2, sigma0
+
 CASES = {
     "known": (Gaussian(sigma2=[0.7, 0.2, 3.0]), NUMBERS, [], normal([0.7, 0.2, 3.0])),
     "known, full": (Gaussian(sigma2=COVARIANCE), NUMBERS, [], normal(COVARIANCE)),
@@ -87,6 +90,7 @@ CASES = {
     "shared": (SharedGaussian(scale=[1, 2, 3]), NUMBERS, SHARED, normal(SHARED[3:6])),
     "shared, holes": (SharedGaussian(), holed(NUMBERS), SHARED, normal(SHARED[3:6])),
     "tied": (SharedGaussian("full", scale=[1, 2, 3]), NUMBERS, TIED, normal(COVARIANCE)),
+    "shaped": (ShapedGaussian(COVARIANCE, [0, 2, -1]), NUMBERS, SHAPED, normal(0.7 * COVARIANCE)),
     "bernoulli": (Bernoulli(), BITS, [], bernoulli),
     "bernoulli, holes": (Bernoulli(), holed(BITS), [], bernoulli),
     "categorical": (Categorical(), CODES, [], categorical),

@@ -55,6 +55,7 @@ CASES = {
     "shared": (lik.SharedGaussian(location=4.0, scale=2.0), measured),
     "shared spherical": (lik.SharedGaussian("spherical", 4.0, 2.0), measured),
     "shared full": (lik.SharedGaussian("full", 4.0, 2.0), measured),
+    "shaped": (lik.ShapedGaussian(COVARIANCE, 4.0), measured),
     "free": (lik.FreeGaussian(location=4.0, scale=2.0), measured),
     "free spherical": (lik.FreeGaussian("spherical", 4.0, 2.0), measured),
     "full": (lik.FullGaussian(mu0=4.0, sigma0=COVARIANCE), measured),

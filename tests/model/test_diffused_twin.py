@@ -55,6 +55,21 @@ def forests(n_seeds: int = 4) -> list[Forest]:
     ]
 
 
+def in_two_blocks(seed: int) -> Forest:
+    """Three coordinates, two of which have one precision; and a slot that no atom has any more."""
+    forest = forest_of(seed, 1 + seed % 3, 3, False)
+    column, repeats = np.array([0, 0, 1]), np.array([2.0, 1.0])
+    split = new_forest(len(forest.level), len(forest.leaf), forest.depth, column, repeats, 9)
+    rng = np.random.default_rng(seed)
+    for name in ("parent", "level", "rows", "leaf", "count", "linear", "origin", "used"):
+        getattr(split, name)[:] = getattr(forest, name)
+    split.precision[:] = forest.precision * rng.uniform(0.5, 2.0, 2)
+    split.variance[:] = forest.variance * rng.uniform(0.5, 2.0, 2)
+    several = np.flatnonzero(np.bincount(split.leaf[split.leaf >= 0])[split.leaf] > 1)
+    split.leaf[several[:1]] = -1
+    return split
+
+
 def apart(found, exact) -> float:
     """How far two lists of log weights are from being equal up to one constant."""
     difference = np.array(found) - np.array(exact)
@@ -245,12 +260,33 @@ def _log_ratio_of_node(engine, forest, z, items, sides) -> float:
     return engine.log_ratio(forest, *evidence, n, int(forest.level[z]), ALPHA, conc, leaf)
 
 
-LARGEST_DIFFERENCE = {"atom": of_atoms, "subtree": of_subtrees, "regroup": of_nodes}
+def of_steps(engine, n_seeds: int = 4) -> float:
+    """How far the integral of all evidence is from the twin's, at the variances and at others."""
+    found = []
+    for forest in [*forests(n_seeds), *(in_two_blocks(seed) for seed in range(n_seeds))]:
+        for level, times in product(range(len(forest.variance)), (1.0, 0.1, 7.0)):
+            one = reference._copy(forest)
+            one.variance[level, -1] *= times
+            exact = reference.log_evidence(one)
+            found.append(abs(engine.log_evidence(one) - exact) / max(1.0, abs(exact)))
+    return max(found)
+
+
+LARGEST_DIFFERENCE = {
+    "atom": of_atoms,
+    "subtree": of_subtrees,
+    "regroup": of_nodes,
+    "steps": of_steps,
+}
 
 
 @pytest.mark.parametrize("move", LARGEST_DIFFERENCE)
 def test_weights_of_moves(move):
     assert LARGEST_DIFFERENCE[move](PLAIN) < 1e-9
+
+
+def test_compiled_evidence():
+    assert of_steps(kernels) < 1e-9
 
 
 def test_a_merge_finds_the_probability_of_the_split_that_undoes_it():

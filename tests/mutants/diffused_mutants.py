@@ -70,7 +70,9 @@ ROW_STAGE = Part(f"{_HOME}.row_stage", "RowStage", _SAMPLER)
 SPLITS = Part(f"{_HOME}.atom_splits", "split_and_merge", _SAMPLER)
 TREE_STAGE = Part(f"{_HOME}.tree_stage", "redraw_tree", _SAMPLER)
 LOCATIONS = Part(f"{_HOME}.locations", "draw_locations", f"{_HOME}.tree_stage")
+SLICE = Part("bhmc.likelihoods.slice_sampler", "slice_draw", f"{_HOME}.tree_stage")
 VARIANCES = Part(f"{_HOME}.prior", "StepPrior.draw")
+BOUNDS = Part(f"{_HOME}.prior", "StepPrior.bounds")
 LOG_TREE = Part(f"{_HOME}.prior", "log_tree", _SAMPLER)
 SAMPLER = Part(_SAMPLER, "DiffusedSampler")
 NOISE = Part("bhmc.likelihoods.shared_gaussian", "SharedGaussianFamily.draw_shared_at")
@@ -401,8 +403,8 @@ DIFFUSED_MUTANTS = (
         TREE_STAGE,
         (
             (
-                "left = chain.n_components if chain.forest.depth else 0",
-                "left = chain.n_nodes - 1",
+                "tries = chain.n_components if chain.forest.depth else 0",
+                "tries = chain.n_nodes - 1",
             ),
         ),
         "redraw_tree",
@@ -453,8 +455,8 @@ DIFFUSED_MUTANTS = (
         SPLITS,
         (
             (
-                "min(math.isqrt(chain.rows.n_rows - 1) + 1, _MOST)",
-                "3 * chain.n_components",
+                "tries = min(math.isqrt(n - 1) + 1, _MOST)",
+                "tries = 3 * chain.n_components",
             ),
         ),
         "redraw_atoms",
@@ -499,18 +501,101 @@ DIFFUSED_MUTANTS = (
         "known",
         40,
     ),
+    # ---- Variances, locations integrated out ----
+    DiffusedMutant(
+        "steps below level 1 without their prior",
+        TREE_STAGE,
+        (
+            (
+                "return chain.steps.log_density(chain.variances) +",
+                "return (level == 1) * chain.steps.log_density(chain.variances) +",
+            ),
+        ),
+        "redraw_tree",
+        "floor, deep",
+        200,
+        ("steps",),
+    ),
+    DiffusedMutant(
+        "a slice of a logarithm without its Jacobian",
+        SLICE,
+        (("return log_density(math.exp(y)) + y", "return log_density(math.exp(y))"),),
+        "redraw_tree",
+        "known",
+        500,
+        ("steps",),
+    ),
+    DiffusedMutant(
+        "evidence a level above its own",
+        KERNELS,
+        (
+            (
+                "forest.up_precision, forest.up_linear, z, forest.level[z])\n    for d",
+                "forest.up_precision, forest.up_linear, z, max(forest.level[z] - 1, 0))\n    for d",
+            ),
+        ),
+        "redraw_tree",
+        "clear",
+        120,
+        ("steps",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "one coordinate counted for all of a precision",
+        KERNELS,
+        (("total -= forest.repeats[c] * math.log(wide)", "total -= math.log(wide)"),),
+        "redraw_tree",
+        "known",
+        800,
+        ("steps",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "messages of the variances before",
+        KERNELS,
+        (
+            (
+                "    collect(forest)\n    depth, total = len(forest.variance) - 2, 0.0\n",
+                "    depth, total = len(forest.variance) - 2, 0.0\n",
+            ),
+        ),
+        "redraw_tree",
+        "known",
+        500,
+        ("steps",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "the origin forgotten",
+        KERNELS,
+        (("total += (h * o - 0.5 * p * o * o) /", "total += 0.0 * (h * o - 0.5 * p * o * o) /"),),
+        "redraw_tree",
+        "known",
+        0,
+        ("steps",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "steps beyond their neighbours",
+        TREE_STAGE,
+        (("if not least < value < most:", "if value <= 0:"),),
+        "redraw_tree",
+        "floor, deep",
+        60,
+        ("steps",),
+    ),
     # ---- Variances ----
     DiffusedMutant(
         "variances in no order",
-        VARIANCES,
-        (("above = v[level - 1, block] if level > 1 else np.inf", "above = np.inf"),),
+        BOUNDS,
+        (("(variances[level - 1, block] if level > 1 else np.inf)", "np.inf"),),
         "redraw_variances",
         "floor, deep",
         150,
     ),
     DiffusedMutant(
         "variances below kappa",
-        VARIANCES,
+        BOUNDS,
         (("else self.least[block]", "else 0.0"),),
         "redraw_variances",
         "floor",

@@ -108,8 +108,8 @@ def search(
     Returns
     -------
     result : SearchResult
-        `BHMC(**result.best)` has the best settings, with `transition="hdp"`. Ctrl-C ends the rounds, and the best rounds are
-        scored again; a second Ctrl-C ends these scores, too.
+        `BHMC(**result.best)` has the best settings, with `transition="hdp"`. Ctrl-C ends the
+        rounds, and the best rounds are scored again; a second Ctrl-C ends these scores, too.
 
     Examples
     --------

@@ -322,7 +322,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         """`fit`, with further listeners to its chains."""
         self._check_parameters()
         data, columns = self._check_data(X)
-        transition = self._bound_transition(data)
+        transition = self._bound_transition(data, columns)
         init = check_init(
             self.init,
             n_rows=data.shape[0],
@@ -476,9 +476,9 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
             check_choice(self.init, "init", STARTS)
         self._bound_transition()
 
-    def _bound_transition(self, X=None) -> Transition:
+    def _bound_transition(self, X=None, columns=None) -> Transition:
         """The transition with its concentrations and moves, if it fits the other parameters."""
-        transition = unbound(transition_for(self, X))
+        transition = unbound(transition_for(self, X, columns))
         hyper = concentrations(
             **{name: getattr(self, name) for name in CONCENTRATIONS},
             fixed_components=self.fixed_components,

@@ -59,6 +59,10 @@ from bhmc.tree.node_features import NodeFeatures, node_features
 
 ESTIMATES = ("vi", "map")
 
+# Number of the pilot chain's seed. It must not follow from n_chains: a fit that resumes with more
+# chains has the same kappa. Nothing of a pilot chain is kept, so others may have its seed, too.
+_PILOT = 4
+
 # Text of more values than this rather names its rows: "auto" does not take it for categories.
 _MOST_CATEGORIES = 100
 
@@ -322,7 +326,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         """`fit`, with further listeners to its chains."""
         self._check_parameters()
         data, columns = self._check_data(X)
-        transition = self._bound_transition(data)
+        transition = self._bound_transition(data, columns)
         init = check_init(
             self.init,
             n_rows=data.shape[0],
@@ -334,9 +338,10 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
             likelihood = resolve(self.likelihood, data, columns, transition.located)
             family = likelihood.prepare(data)
         family.check_precision(self.precision)
-        seeds = seed_sequence(self.random_state).spawn(self.n_chains + 3)
-        *seeds, estimate_seed, outlier_seed, pilot_seed = seeds
-        transition = tuned(self, family, transition, init, np.random.default_rng(pilot_seed))
+        seeds = seed_sequence(self.random_state).spawn(max(self.n_chains + 2, _PILOT + 1))
+        pilot = np.random.default_rng(seeds[_PILOT])
+        *seeds, estimate_seed, outlier_seed = seeds[: self.n_chains + 2]
+        transition = tuned(self, family, transition, init, pilot)
         task = task_of(self, family, transition, init)
         course, going = run_task(self, task, seeds, data, listeners, transition.cost)
         kept = common_draws([one.recorder for one in course.ended])
@@ -476,9 +481,9 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
             check_choice(self.init, "init", STARTS)
         self._bound_transition()
 
-    def _bound_transition(self, X=None) -> Transition:
+    def _bound_transition(self, X=None, columns=None) -> Transition:
         """The transition with its concentrations and moves, if it fits the other parameters."""
-        transition = unbound(transition_for(self, X))
+        transition = unbound(transition_for(self, X, columns))
         hyper = concentrations(
             **{name: getattr(self, name) for name in CONCENTRATIONS},
             fixed_components=self.fixed_components,

@@ -1,0 +1,147 @@
+"""How kappa is chosen: on a fake chain whose tree is a function of kappa, and on real ones."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from bhmc import BHMC
+from bhmc.datasets import load_zoo
+from bhmc.model.diffused.resolution import readable_kappa
+
+N_ROWS = 400  # a tree that can be read has up to 15 branches, 40 leaves and 50 components
+STEP = np.sqrt(2.0)
+
+
+class FakeChain:
+    """Its tree has sizes that depend on nothing but kappa: (branches, leaves, components)."""
+
+    def __init__(self, size_of, n_rows=N_ROWS):
+        self.rows = SimpleNamespace(n_rows=n_rows)
+        self.size_of, self.kappa, self.tried = size_of, None, []
+
+    def turn_to_kappa(self, kappa):
+        self.kappa = kappa
+        self.tried.append(kappa)
+
+    def sweep(self):
+        pass
+
+    def sizes(self):
+        branches, leaves, components = self.size_of(self.kappa)
+        levels = np.repeat([0, 1, 2], [1, branches, leaves])
+        return SimpleNamespace(levels=levels, components=np.ones(components))
+
+
+def chosen(size_of, **settings):
+    return readable_kappa(FakeChain(size_of, **settings))
+
+
+def test_a_tree_that_can_be_read_keeps_kappa_at_1():
+    chain = FakeChain(lambda kappa: (5, 20, 30))
+    assert readable_kappa(chain) == 1.0
+    assert chain.tried == [1.0]
+
+
+@pytest.mark.parametrize("size", [(15, 20, 30), (5, 40, 30), (5, 20, 50), (2, 2, 2)])
+def test_the_bounds_themselves_can_be_read(size):
+    assert chosen(lambda kappa: size) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("large", "small"),
+    [((16, 20, 30), (15, 20, 30)), ((5, 41, 30), (5, 40, 30)), ((5, 20, 51), (5, 20, 50))],
+    ids=["branches", "leaves", "components"],
+)
+def test_a_tree_that_is_too_large_has_a_larger_kappa(large, small):
+    """The first step at which it can be read."""
+    chain = FakeChain(lambda kappa: small if kappa > 1.9 else large)
+    assert readable_kappa(chain) == pytest.approx(2.0)
+    np.testing.assert_allclose(chain.tried, [1.0, STEP, 2.0])
+
+
+def test_few_rows_may_have_ten_leaves_and_twelve_components():
+    for size, kappa in (((5, 10, 12), 1.0), ((5, 11, 12), 64.0), ((5, 10, 13), 2.0)):
+        assert chosen(lambda _, size=size: size, n_rows=20) == pytest.approx(kappa)
+
+
+def test_a_tree_without_a_top_has_a_smaller_kappa():
+    """The first step at which its root has two children."""
+    chain = FakeChain(lambda kappa: (3, 6, 6) if kappa < 0.4 else (1, 4, 4))
+    assert readable_kappa(chain) == pytest.approx(STEP / 4)
+    np.testing.assert_allclose(chain.tried, [1.0, STEP / 2, 0.5, STEP / 4])
+
+
+def test_a_larger_kappa_stops_before_the_top_is_lost():
+    assert chosen(lambda kappa: (1 if kappa > 2.5 else 4, 90, 90)) == pytest.approx(2.0)
+    assert chosen(lambda kappa: (1 if kappa > 1 else 4, 90, 90)) == 1.0
+
+
+def test_a_smaller_kappa_stops_before_the_tree_is_too_large():
+    sizes = {True: (1, 4, 4), False: (20, 90, 90)}
+    assert chosen(lambda kappa: sizes[kappa > 0.45]) == pytest.approx(0.5)
+    assert chosen(lambda kappa: sizes[kappa > 0.9]) == 1.0
+
+
+def test_kappa_stops_at_its_bounds():
+    assert chosen(lambda kappa: (4, 90, 90)) == pytest.approx(64.0)
+    assert chosen(lambda kappa: (1, 4, 4)) == pytest.approx(1 / 64)
+
+
+def test_components_alone_stop_at_2():
+    """Leaves and branches do not."""
+    assert chosen(lambda kappa: (4, 20, 90)) == pytest.approx(2.0)
+    assert chosen(lambda kappa: (4, 20 if kappa > 5 else 90, 90)) == pytest.approx(4 * STEP)
+    assert chosen(lambda kappa: (4 if kappa > 5 else 16, 20, 90)) == pytest.approx(4 * STEP)
+
+
+def test_the_last_sweeps_of_a_kappa_are_judged():
+    """Ten sweeps are those in which the chain gets there; five sweeps count, by their mean."""
+
+    class Settles(FakeChain):
+        made = 0
+
+        def turn_to_kappa(self, kappa):
+            super().turn_to_kappa(kappa)
+            self.made = 0
+
+        def sweep(self):
+            self.made += 1
+
+    late = Settles(lambda kappa: (4, 90 if late.made <= 10 else 20, 20))
+    assert readable_kappa(late) == 1.0
+    last = Settles(lambda kappa: (4, 45 if last.made == 15 and kappa < 2.5 else 39, 20))
+    assert readable_kappa(last) == pytest.approx(2 * STEP)  # (4 * 39 + 45) / 5 is above 40
+
+
+# ---- On data ----
+
+QUICK = {"transition": "diffused", "n_levels": 2, "random_state": 3}
+SHORT = {"n_warmup": 0, "n_draws": 1, "n_chains": 1}
+
+
+def groups(n=60, k=20):
+    """So many groups that a tree with all of them has more components than it may have."""
+    rng = np.random.default_rng(0)
+    return 1000 * rng.normal(size=(k, 3))[np.arange(n) % k] + rng.normal(size=(n, 3))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_kappa_depends_on_data_and_seed_alone():
+    """On how long the chains are and what is kept of them it does not."""
+    X = groups()
+    kappa = BHMC(**QUICK, **SHORT).fit(X).transition_.kappa
+    assert kappa > 1.0
+    others = ({}, {"n_warmup": 7, "n_draws": 5, "thin": 2, "keep": "summary", "estimate": "map"})
+    for other in others:
+        assert BHMC(**QUICK, **(SHORT | other)).fit(X).transition_.kappa == kappa
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_kappa_does_not_depend_on_the_number_of_chains():
+    """A fit may be resumed with more of them; another seed gives another kappa here."""
+    settings = SHORT | {"transition": "diffused", "random_state": 4}
+    X = load_zoo().data
+    each = [BHMC(**settings | {"n_chains": n}).fit(X).transition_.kappa for n in (2, 3)]
+    assert len(set(each)) == 1
+    assert BHMC(**settings | {"random_state": 0}).fit(X).transition_.kappa != each[0]

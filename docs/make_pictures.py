@@ -1,6 +1,7 @@
 """Make the pictures of fitted trees in docs/pictures anew: `make pictures`.
 
-Zoo is fitted as in the README. The large tree is made up, to show what becomes of many rows.
+Zoo is fitted as in the README, and again with transition="hdp" for the dendrogram of components and
+the priors of concentrations. The large tree is made up, to show what becomes of many rows.
 """
 
 import warnings
@@ -14,12 +15,12 @@ from bhmc import BHMC, datasets, plotting
 from tests.tree.tree_factory import large_tree
 
 
-def fitted_zoo():
+def fitted_zoo(**settings):
     """The first look that the pages take: whether it has converged is what they are about."""
     zoo = datasets.load_zoo(as_frame=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return BHMC(n_levels=3, random_state=4).fit(zoo.data.set_axis(zoo.names))
+        return BHMC(n_levels=3, random_state=4, **settings).fit(zoo.data.set_axis(zoo.names))
 
 
 def keep(axes, name):
@@ -34,14 +35,14 @@ def wide(height):
 
 def main():
     """Fit, draw, write."""
-    model = fitted_zoo()
+    model, hdp = fitted_zoo(), fitted_zoo(transition="hdp")
     keep(plotting.plot_tree(model.tree_), "zoo-tree")
-    keep(plotting.plot_dendrogram(model.dendrogram_), "zoo-dendrogram")
+    keep(plotting.plot_dendrogram(hdp.dendrogram_), "zoo-dendrogram")
     keep(plotting.plot_icicle(model.tree_, ax=wide(3.0)), "zoo-icicle")
-    some = ["log_joint", "n_components", "nodes_at[1]", "gamma"]
+    some = ["log_joint", "n_components", "nodes_at[1]", "step_variances[1]"]
     keep(plotting.plot_trace(model.draws_, some), "zoo-trace")
     keep(plotting.plot_coclustering(model, ax=wide(7.0)), "zoo-coclustering")
-    keep(plotting.plot_prior_posterior(model), "zoo-prior")
+    keep(plotting.plot_prior_posterior(hdp), "zoo-prior")
     large = large_tree()
     keep(plotting.plot_tree(large, max_nodes=30), "large-tree")
 

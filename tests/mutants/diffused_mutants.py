@@ -507,8 +507,8 @@ DIFFUSED_MUTANTS = (
         TREE_STAGE,
         (
             (
-                "return chain.steps.log_density(chain.variances) +",
-                "return (level == 1) * chain.steps.log_density(chain.variances) +",
+                "return p(value) +",
+                "return (level == 1) * p(value) +",
             ),
         ),
         "redraw_tree",

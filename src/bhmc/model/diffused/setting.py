@@ -269,8 +269,8 @@ class GaussianNodes(Diffused):
 
 def _check_kappa(kappa: Any) -> None:
     """Refuse what is neither "auto" nor a number from 0 on."""
-    number = isinstance(kappa, Real) and not isinstance(kappa, bool)
-    if kappa != AUTO and not (number and 0 <= kappa < np.inf):
+    number = float(kappa) if isinstance(kappa, Real) and not isinstance(kappa, bool) else -1.0
+    if kappa != AUTO and not 0 <= number < np.inf:
         raise ValueError(f"kappa must be 'auto' or a number from 0 on, got {kappa!r}.")
 
 

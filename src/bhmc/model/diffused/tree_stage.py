@@ -67,19 +67,20 @@ def _draw_steps(chain: Any) -> None:
     """
     if not chain.learns:
         return
-    forest, blocks = chain.forest, chain.family.blocks()
+    forest, blocks, variances = chain.forest, chain.family.blocks(), chain.variances
     for block, level in product(range(blocks.max() + 1), range(1, forest.depth + 2)):
         own = blocks == block
-        least, most = chain.steps.bounds(chain.variances, level, block)
+        least, most = chain.steps.bounds(variances, level, block)
+        log_prior = chain.steps.log_density_of(level, block)
 
-        def log_density(value: float, level=level, own=own, least=least, most=most) -> float:
+        def log_density(value: float, level=level, own=own, least=least, most=most, p=log_prior):
             if not least < value < most:
                 return -np.inf
             forest.variance[level, own] = value
-            return chain.steps.log_density(chain.variances) + chain.engine.log_evidence(forest)
+            return p(value) + chain.engine.log_evidence(forest)
 
-        now = float(forest.variance[level, own][0])
-        forest.variance[level, own] = slice_draw(log_density, now, chain.rng)
+        drawn = slice_draw(log_density, float(variances[level, block]), chain.rng)
+        forest.variance[level, own] = variances[level, block] = drawn
 
 
 _MOVES = {

@@ -65,6 +65,8 @@ def fitted(X, *, seed: str, sampler: str, form: str, **settings) -> bhmc.BHMC:
     given = {**_USUAL, "init": SAMPLERS[sampler], **FORMS[form], **settings}
     if "moves" in bhmc.BHMC().get_params():  # the old code has none
         given.setdefault("moves", ())
+    if "transition" in bhmc.BHMC().get_params():  # the old code has one
+        given.setdefault("transition", "hdp")
     return bhmc.BHMC(sampler=sampler, random_state=seed_of(seed), **given).fit(X)
 
 

@@ -177,6 +177,7 @@ def test_a_transition_without_moves_refuses_them():
 def test_the_estimator_hands_them_on(tmp_path):
     X = np.random.default_rng(0).normal(size=(12, 2))
     how = {"n_levels": 2, "n_chains": 1, "n_warmup": 2, "n_draws": 4, "random_state": 0}
+    how["transition"] = "hdp"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         fits = {

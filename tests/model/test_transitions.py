@@ -26,7 +26,7 @@ def test_an_object_is_what_its_name_stands_for(tmp_path):
     [
         (Hdp, TypeError, "transition must be a name or a transition, got <class"),
         (3, TypeError, "transition must be a name or a transition, got 3"),
-        ("hpd", ValueError, "transition='hpd' is not known; choose one of 'hdp'"),
+        ("hpd", ValueError, "transition='hpd' is not known; choose one of 'auto', 'hdp'"),
         (Hdp(bhmc.Hyper(7.0, 7.0, 7.0)), ValueError, "has concentrations of its own: give them as"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+from collections import ChainMap
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
@@ -204,7 +205,12 @@ FIT_OPTIONS = (
         "levels", "n_levels", _MODEL, "steps from the root to a leaf", 3, None, whole(1), "L"
     ),
     FitOption(
-        "transition", "transition", _MODEL, "how trees are drawn", AUTO, (AUTO, *TRANSITIONS)
+        "transition",
+        "transition",
+        _MODEL,
+        "how trees are drawn",
+        AUTO,
+        ChainMap(TRANSITIONS, {AUTO: ""}),  # also those that are registered later
     ),
     FitOption(
         "likelihood",

@@ -6,9 +6,17 @@ from sklearn.metrics import adjusted_mutual_info_score
 from studies.grades import zoo
 
 from bhmc import BHMC
-from bhmc.likelihoods import AdaptiveGaussian, Bernoulli, Gaussian
+from bhmc.datasets import load_zoo
+from bhmc.likelihoods import (
+    AdaptiveGaussian,
+    Bernoulli,
+    Gaussian,
+    ShapedGaussian,
+    SharedGaussian,
+)
 from bhmc.likelihoods._registry import FAMILIES, Entry
 from bhmc.likelihoods.adaptive_gaussian import AdaptiveGaussianFamily
+from bhmc.metrics import dendrogram_purity
 from bhmc.priors import Gamma, Uniform
 
 QUICK = {"n_warmup": 40, "n_draws": 20, "n_chains": 1, "random_state": 0}
@@ -82,8 +90,13 @@ def test_families_by_values():
     holes = X.copy()
     holes[3, 1] = np.nan
     binary = (X > 0).astype(float)
-    for data, kind in ((X, AdaptiveGaussian), (holes, AdaptiveGaussian), (binary, Bernoulli)):
-        assert type(BHMC(**QUICK).fit(data).likelihood_) is kind
+    kinds = {
+        "auto": (ShapedGaussian, SharedGaussian, Bernoulli),
+        "hdp": (AdaptiveGaussian, AdaptiveGaussian, Bernoulli),
+    }
+    for transition, expected in kinds.items():
+        for data, kind in zip((X, holes, binary), expected, strict=True):
+            assert type(BHMC(transition=transition, **QUICK).fit(data).likelihood_) is kind
 
 
 def agreement_with_holes() -> float:
@@ -123,10 +136,14 @@ def test_a_row_without_entries_is_no_obstacle():
 
 def test_numbers_fix_and_priors_learn():
     X, _ = groups()
-    draws = BHMC(alpha=0.3, gamma0=Uniform(0.5, 2.0), gamma=Gamma(2, 4), **QUICK).fit(X).draws_
+    settings = QUICK | {"alpha": 0.3, "gamma0": Uniform(0.5, 2.0), "gamma": Gamma(2, 4)}
+    draws = BHMC(transition="hdp", **settings).fit(X).draws_
     assert (draws.alpha == 0.3).all()
     assert ((draws.gamma0 >= 0.5) & (draws.gamma0 <= 2.0)).all()
     assert len(np.unique(draws.gamma0)) == len(np.unique(draws.gamma)) == QUICK["n_draws"]
+    draws = BHMC(**settings).fit(X).draws_  # gamma0 plays no part there
+    assert (draws.alpha == 0.3).all()
+    assert len(np.unique(draws.gamma)) == QUICK["n_draws"]
 
 
 @pytest.mark.parametrize("n_seeds", [3, pytest.param(5, marks=pytest.mark.exact_long)])
@@ -140,3 +157,24 @@ def test_the_classes_of_zoo(n_seeds):
         scores.append(adjusted_mutual_info_score(classes, model.component_labels_))
     print(f"Zoo, adjusted mutual information: {np.sort(np.round(scores, 2))}")
     assert np.median(scores) >= 0.80
+
+
+# ---- A tree that can be read, and components that are there ----
+
+
+def test_the_tree_of_zoo_can_be_read():
+    """One chain, and fewer draws than by default, to save time."""
+    table = load_zoo()
+    settings = {"n_warmup": 150, "n_draws": 50, "n_chains": 1, "random_state": 2}
+    tree = BHMC(**settings).fit(table.data).tree_
+    assert 3 <= len(set(tree.labels_at(1))) <= 15
+    assert len(set(tree.labels_at(tree.n_levels))) <= 15
+    assert dendrogram_purity(tree, table.target) > 0.88
+
+
+def test_five_groups_far_apart_are_five_components():
+    label = np.arange(100) % 5
+    centre = 10.0 * np.array([[0, 0], [0, 3], [3, 0], [3, 3], [6, 1]])
+    X = centre[label] + np.random.default_rng(0).normal(size=(100, 2))
+    model = BHMC(**QUICK).fit(X)
+    assert adjusted_mutual_info_score(label, model.component_labels_) == pytest.approx(1)

@@ -172,7 +172,8 @@ def test_fit_predict_is_labels(form):
 def test_the_point_estimate_is_the_maximum_draw(form):
     """log p(X, c, V | B, theta), recomputed from the tree, is the largest number in `draws_`."""
     X, likelihood = blobs(), Gaussian(sigma2=1.5, mu0=0.5, sigma0=9.0)
-    model = quick(X, likelihood=likelihood, alpha=0.7, n_chains=3, estimate="map", **form)
+    settings = {"transition": "hdp", "alpha": 0.7, "n_chains": 3, "estimate": "map", **form}
+    model = quick(X, likelihood=likelihood, **settings)
     tree = model.tree_
     log_f = likelihood.prepare(X).log_table(tree.theta)[np.arange(len(X)), tree.components]
     log_beta = np.log(tree.weights[tree.paths[:, -1], tree.components])
@@ -398,7 +399,7 @@ def test_a_fit_that_has_not_converged_says_so():
     """Two far modes that a chain cannot leave in a few sweeps: chains end in different ones."""
     X = np.random.default_rng(0).normal(size=(60, 30))
     with pytest.warns(ConvergenceWarning, match="have not converged: .* differs between chains"):
-        model = BHMC(n_warmup=0, n_draws=40, random_state=0).fit(X)
+        model = BHMC(transition="hdp", n_warmup=0, n_draws=40, random_state=0).fit(X)
     assert not model.diagnostics_.converged
 
 

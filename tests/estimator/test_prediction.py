@@ -32,7 +32,9 @@ from bhmc.priors import Uniform
 from tests.exact.alarm import P_LIMIT, chi_square_p, rng_for
 from tests.posterior.test_predictive import enumerated
 
+# What new rows are predicted to be with components on a diffusing tree: `test_transitions`.
 QUICK = {
+    "transition": "hdp",
     "alpha": "learn",
     "n_warmup": 10,
     "n_draws": 5,
@@ -231,10 +233,11 @@ def test_sparse_rows_are_refused_where_fit_would():
 def test_auto_takes_new_rows_as_it_took_the_old():
     """New rows that look like another family are still those of the fit's."""
     X = data("gaussian", 30)
-    model = BHMC(**QUICK).fit(X)
     bits = (X[:5] > 2).astype(float)  # "auto" would take bernoulli
-    by_name = BHMC(likelihood="gaussian", **QUICK).fit(X)
-    np.testing.assert_array_equal(model.score_samples(bits), by_name.score_samples(bits))
+    for transition, likelihood in (("auto", "shaped_gaussian"), ("hdp", "gaussian")):
+        settings = QUICK | {"transition": transition}
+        model, by_name = (BHMC(likelihood=a, **settings).fit(X) for a in ("auto", likelihood))
+        np.testing.assert_array_equal(model.score_samples(bits), by_name.score_samples(bits))
 
 
 def test_a_row_far_away():

@@ -19,7 +19,7 @@ def main() -> None:
 
     X = bhmc.datasets.load_zoo().data
     start = time.process_time()
-    bhmc.BHMC(n_draws=300, random_state=0).fit(X)
+    bhmc.BHMC(transition="hdp", n_draws=300, random_state=0).fit(X)
     end = time.process_time()
     print(json.dumps({"imports": imports, "fit": end - start, "beyond": end - imports}))
 

@@ -61,7 +61,7 @@ def fitted(name: str, X, truth, seed: int) -> tuple[list[float], list[float]]:
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = BHMC(random_state=seed).fit(X)
+        model = BHMC(transition="hdp", random_state=seed).fit(X)
     seconds, found = time.process_time() - start, figures_of(model.dendrogram_, truth, name)
     size = f"{model.tree_.n_components} components, {seconds:.0f} s CPU"
     print(f"  {name} seed {seed}: {numbers(found, 3)}  ({size})", flush=True)

@@ -15,6 +15,8 @@ from bhmc import BHMC
 
 SHAPE = Shape(1_000_000, 64, 100, 300)
 
+MODEL = {"transition": "hdp", "likelihood": LIKELIHOOD}
+
 
 def megabytes(field: str) -> float:
     """VmRSS (now) or VmHWM (the peak) of this process."""
@@ -48,7 +50,7 @@ def chain() -> float:
 def fit() -> float:
     """A whole fit of one short chain."""
     _, X = make(SHAPE)
-    model = BHMC(n_warmup=1, n_draws=2, n_chains=1, random_state=0, likelihood=LIKELIHOOD)
+    model = BHMC(n_warmup=1, n_draws=2, n_chains=1, random_state=0, **MODEL)
     small = X[:500].copy()
     model.fit(small)  # what compiling needs is not counted
     return peak_of(lambda: model.fit(X))
@@ -57,7 +59,7 @@ def fit() -> float:
 def summary() -> float:
     """A fit of 1e5 rows whose 2 x 200 draws are kept as a summary."""
     _, X = make(Shape(100_000, 32, 50, 100))
-    model = BHMC(n_warmup=0, n_draws=200, random_state=0, keep="summary", likelihood=LIKELIHOOD)
+    model = BHMC(n_warmup=0, n_draws=200, random_state=0, keep="summary", **MODEL)
     model.fit(X[:500].copy())
     return peak_of(lambda: model.fit(X))
 

@@ -46,7 +46,8 @@ def labels_of(partition) -> list[np.ndarray]:
 
 def answers(X, seed) -> dict[str, list[np.ndarray]]:
     """The estimates of one fit, by name."""
-    draws = BHMC(n_levels=N_LEVELS, n_draws=300, keep="paths", random_state=seed).fit(X).draws_
+    model = BHMC(N_LEVELS, transition="hdp", n_draws=300, keep="paths", random_state=seed).fit(X)
+    draws = model.draws_
     chosen = np.linspace(0, len(draws.partitions) - 1, N_CANDIDATES).astype(int)
     candidates = [labels_of(draws.partitions[i]) for i in chosen]
     loss = np.array([expected_vi(one, one) for one in zip(*candidates, strict=True)])

@@ -39,6 +39,7 @@ def nodes_of(n: int, n_levels: int, rng: np.random.Generator, **settings) -> np.
     )
     model = bhmc.BHMC(
         n_levels=n_levels,
+        transition="hdp",
         likelihood=LIKELIHOOD,
         **HYPER.concentrations,
         random_state=int(rng.integers(2**31)),

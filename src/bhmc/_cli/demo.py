@@ -23,7 +23,7 @@ _TYPES = ("type", "level1_annotation")
 _LEGEND = """
 A line is a node: its number (a > b: an only child), its animals, its support (how well nodes of
 the draws match it), their components (c0 is the largest), and in a leaf the names of some.
-Animals of one component are alike; two components of one node need not be.
+Animals of one component are alike, and components of one branch are near each other.
 
 Animals of each known type in each component. The types were not used in fitting.
 Animals that have a component to themselves are counted together as 'alone'.

@@ -10,6 +10,7 @@ decided by rows that were held out.
 import numpy as np
 from numpy.typing import NDArray
 
+from bhmc.likelihoods._wishart import over_triangle
 from bhmc.likelihoods.blocks import Floats
 from bhmc.likelihoods.kmeans import group_means, kmeans_centres, nearest
 
@@ -108,7 +109,7 @@ def _in_scale(shape: Floats, rows: Floats) -> Floats:
 
 def _turned(rows: Floats, shape: Floats) -> Floats:
     """Rows in units of a shape."""
-    return np.linalg.solve(np.linalg.cholesky(shape), rows.T).T
+    return over_triangle(rows, np.linalg.cholesky(shape), transposed=True)
 
 
 def _log_density(train: Floats, test: Floats, group: NDArray[np.int64], shape: Floats) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bhmc._validation.parameters import check_covariance, check_vector
+from bhmc.likelihoods._axes import matrix
 from bhmc.likelihoods._kinds import of_one_kind
 from bhmc.likelihoods._located import TreePrior, prior_in_noise_units
 from bhmc.likelihoods._missing import has_missing
@@ -15,6 +16,7 @@ from bhmc.likelihoods._scales import column_scales, common_deviation
 from bhmc.likelihoods._shape import noise_shape
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods._units import Learning
+from bhmc.likelihoods._wishart import over_triangle
 from bhmc.likelihoods.blocks import Floats
 from bhmc.likelihoods.gaussian import Gaussian
 from bhmc.likelihoods.shared_gaussian import SharedGaussian, SharedGaussianFamily
@@ -99,8 +101,8 @@ class ShapedGaussian(Learning):
         n_features : int
             Columns of the data.
         """
-        shape = check_covariance(self.shape, n_features, "shape")
-        return np.diag(np.sqrt(shape)) if shape.ndim == 1 else np.linalg.cholesky(shape)
+        shape = matrix(check_covariance(self.shape, n_features, "shape"))
+        return np.linalg.cholesky(shape).astype(np.float64)
 
     def entered(self, rows: Floats) -> Floats:
         """(n, d): y = R^-1 (x - location) of rows x, or of parameters.
@@ -112,7 +114,7 @@ class ShapedGaussian(Learning):
         """
         d = rows.shape[1]
         centred = rows - check_vector(self.location, d, "location")
-        return np.linalg.solve(self.root(d), centred.T).T
+        return over_triangle(centred, self.root(d), transposed=True)
 
     def left(self, rows: Floats) -> Floats:
         """(n, d): x = location + R y.

@@ -39,6 +39,7 @@ def short_rounds(monkeypatch):
 def test_runs_until_chains_agree(table, tmp_path, capsys, short_rounds):
     """By default; --continue with --draws auto goes on with a run that ended before."""
     folder, others = tmp_path / "run", ("--warmup", "10", "--levels", "2", "--seed", "3")
+    others += ("--transition", "hdp")
     assert main(["fit", str(table), "-o", str(folder), *others]) == 0
     said = capsys.readouterr().err
     assert "Sampling 2 chains of at least 40 sweeps, until they agree, with seed 3." in said

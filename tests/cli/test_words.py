@@ -63,7 +63,7 @@ def test_every_parameter_of_the_estimator_has_an_option():
 def test_choices_are_those_of_the_library():
     library = {
         "likelihood": NAMES,
-        "transition": TRANSITIONS,
+        "transition": ("auto", *TRANSITIONS),
         "hyper": LEARN_BY,
         "init": STARTS,
         "precision": PRECISIONS,

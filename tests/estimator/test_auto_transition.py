@@ -102,11 +102,23 @@ def test_a_named_transition_is_itself():
         (BITS, "diffused", "Bernoulli"),
         (TEXT, "diffused", "Categorical"),
         (MIXED, "diffused", "Product"),
+        (MIXED.assign(t="a"), "hdp", "Product"),  # a logit needs two categories
         (WORDS, "hdp", "Multinomial"),
         (sparse.csr_array(WORDS), "hdp", "Multinomial"),
         (sparse.csr_array(BITS), "hdp", "Multinomial"),
     ],
-    ids=["numbers", "a column", "holes", "bits", "text", "mixed", "words", "sparse", "sparse bits"],
+    ids=[
+        "numbers",
+        "a column",
+        "holes",
+        "bits",
+        "text",
+        "mixed",
+        "one text",
+        "words",
+        "sparse",
+        "sparse bits",
+    ],
 )
 def test_what_a_fit_takes(X, transition, likelihood, tmp_path):
     """The text has codes that look like counts of words, and is none."""

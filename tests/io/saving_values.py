@@ -174,6 +174,9 @@ LIKELIHOODS = {
     ),
 }
 
+# Families that came after the sample files of format 3 were written.
+LATER = {"shaped": likelihoods.ShapedGaussian(np.array([[2.0, 1.0], [1.0, 2.0]]), np.zeros(2))}
+
 PLAIN = {
     "none": None,
     "truths": [True, False],
@@ -271,6 +274,8 @@ def small_model(version=FORMAT_VERSION) -> BHMC:
     """A model as after a fit."""
     model = BHMC(
         n_levels=2,
+        # In format 1 there was no such parameter, in the others its default was "hdp".
+        transition="auto" if version == 1 else "hdp",
         likelihood=LIKELIHOODS["product"],
         alpha=priors.Gamma(2, 10),
         gamma0="learn",

@@ -45,7 +45,7 @@ def test_arrays(name, tmp_path):
     assert_same(round_trip(values.ARRAYS[name], tmp_path), values.ARRAYS[name])
 
 
-@pytest.mark.parametrize("group", ["PRIORS", "LIKELIHOODS"])
+@pytest.mark.parametrize("group", ["PRIORS", "LIKELIHOODS", "LATER"])
 def test_settings(group, tmp_path):
     wanted = getattr(values, group)
     found = round_trip(wanted, tmp_path)
@@ -60,7 +60,7 @@ def test_every_public_family_and_prior_can_be_saved():
     families = {one for one in kinds if issubclass(one, likelihoods.Likelihood)}
     families -= {likelihoods.Likelihood}
     assert families | set(priors.Prior.__subclasses__()) <= set(CLASSES.values())
-    tested = [*values.LIKELIHOODS.values(), *values.PRIORS.values()]
+    tested = [*values.LIKELIHOODS.values(), *values.LATER.values(), *values.PRIORS.values()]
     assert families | set(priors.Prior.__subclasses__()) <= {type(value) for value in tested}
 
 

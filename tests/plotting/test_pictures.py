@@ -55,7 +55,8 @@ def every_picture(model, new=lambda n: [None] * n):
 
 def test_pictures_of_a_real_fit(tmp_path):
     X = np.random.default_rng(0).normal(size=(25, 3)) + np.repeat([[0], [6]], [12, 13], axis=0)
-    model = BHMC(n_levels=2, n_warmup=5, n_draws=8, alpha=1.0, gamma0=1.0, random_state=0)
+    settings = {"alpha": 1.0, "gamma": "learn", "random_state": 0}
+    model = BHMC(n_levels=2, n_warmup=5, n_draws=8, **settings)
     model.fit(X)
     every_picture(model)
     from matplotlib import pyplot

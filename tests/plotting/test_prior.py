@@ -55,3 +55,17 @@ def test_priors_of_the_paper_and_fixed_ones(model):
     assert len(plotting.plot_prior_posterior(model)) == 3
     model.set_params(fixed_components=4)
     assert len(plotting.plot_prior_posterior(model)) == 2  # the number of components is given
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_priors_of_a_diffusing_tree():
+    """Its own concentrations and words; components have another law there, and nodes the same."""
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    quick = {"n_levels": 2, "n_warmup": 3, "n_draws": 5, "n_chains": 1, "random_state": 0}
+    model = bhmc.BHMC(alpha="learn", **quick).fit(X)
+    panels = plotting.prior_posterior_data(model)
+    assert [panel.name for panel in panels] == ["alpha", "nodes_at[1]", "nodes_at[2]"]
+    model = bhmc.BHMC(**quick).fit(X)
+    panels = plotting.prior_posterior_data(model)
+    assert [panel.name for panel in panels] == ["nodes_at[1]", "nodes_at[2]"]
+    assert panels[0].prior_mean == pytest.approx(sum(0.02 / (0.02 + i) for i in range(20)))

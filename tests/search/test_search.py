@@ -164,10 +164,10 @@ def test_the_defaults_are_those_of_the_estimator(monkeypatch):
         ),
     )
     score(plan_of(data()), DEFAULTS, 0)
-    model = BHMC()
+    model = BHMC(transition="hdp")
     transition, settings = starts[0]
     assert settings["n_levels"] == model.n_levels
-    assert transition == model._check_parameters()
+    assert transition == model._bound_transition()
 
 
 # ---- What is chosen ----
@@ -210,6 +210,7 @@ def test_the_defaults_may_win(monkeypatch):
         "gamma0": "auto",
         "gamma": "auto",
         "likelihood": "gaussian",
+        "transition": "hdp",
     }
     assert result.best_score == result.default_score
 

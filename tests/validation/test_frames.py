@@ -14,7 +14,8 @@ from bhmc.datasets import load_zoo
 from bhmc.likelihoods import AdaptiveGaussian, Bernoulli, Categorical, Poisson, Product
 from tests.estimator.test_estimator import assert_same_fit
 
-QUICK = {"n_warmup": 4, "n_draws": 4, "n_chains": 1, "random_state": 0}
+# The families named here are those that "hdp" takes for numbers.
+QUICK = {"transition": "hdp", "n_warmup": 4, "n_draws": 4, "n_chains": 1, "random_state": 0}
 N = 12
 WIDTH = np.random.default_rng(0).normal(size=N) + np.repeat([0.0, 9.0], 6)
 COLOUR = ["red", "green", "blue", "green"] * 3

@@ -16,6 +16,7 @@ from bhmc._cli.output import counted, print_json, print_result, say, terminal_wi
 from bhmc._cli.records import check_same_data, data_record, summary
 from bhmc._cli.results import name_tree, refusals_of, short_text, write_results
 from bhmc._cli.show import count_draws
+from bhmc._estimator.auto_transition import transition_for
 from bhmc._estimator.rounds import AUTO_DRAWS
 from bhmc._io.tables.read import Reading, Table, check_fittable, read_table
 from bhmc._io.versions import versions
@@ -203,7 +204,9 @@ def _run(model: BHMC, table: Table, quiet: bool) -> None:
     timer.daemon = True
     timer.start()
     try:
-        warmup()
+        with refusals_of(table):
+            transition = transition_for(model, table.matrix)
+        warmup(transition=transition.name)
     finally:
         timer.cancel()
     with refusals_of(table):

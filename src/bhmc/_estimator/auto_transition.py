@@ -35,10 +35,14 @@ def transition_for(model: Any, X: Any = None, columns: Columns | None = None) ->
 
 def _settings_allow(model: Any, diffused: Any, hdp: Any) -> bool:
     of_hdp = model.fixed_components is not None or model.hyper == "paper"
-    others = model.moves not in (AUTO, (), []) and (
-        _takes(hdp, model) or not _takes(diffused, model)
-    )
-    return not of_hdp and model.sampler in diffused.samplers and not others
+    if of_hdp or not (isinstance(model.sampler, str) and model.sampler in diffused.samplers):
+        return False
+    unnamed = model.moves == AUTO if isinstance(model.moves, str) else _is_empty(model.moves)
+    return unnamed or (_takes(diffused, model) and not _takes(hdp, model))
+
+
+def _is_empty(moves: Any) -> bool:
+    return isinstance(moves, list | tuple) and not moves
 
 
 def _takes(transition: Any, model: Any) -> bool:
@@ -52,6 +56,8 @@ def _takes(transition: Any, model: Any) -> bool:
 
 
 def _data_allow(likelihood: Any, X: Any, columns: Columns) -> bool:
+    if columns.categories and max(map(len, columns.categories.values())) < 2:
+        return False  # a logit is between two categories
     if not (isinstance(likelihood, str) and likelihood == AUTO):
         return kind_of(likelihood).has_places
     if X is None:

@@ -50,6 +50,8 @@ class Task(NamedTuple):
     """Seconds after which a chain stops. A chain without a draw then keeps its current state."""
     result: Callable[[Any], Any] | None = None
     """What else is wanted of a chain that has ended."""
+    transition: str | None = None
+    """What transition="auto" stands for: a checkpoint must agree with that."""
 
     @property
     def n_sweeps(self) -> int:
@@ -138,7 +140,7 @@ def crew_of(
     """
     saved: list[SavedChain | None] = [None] * len(seeds)
     if estimator.checkpoint is not None:
-        fit, numbers = describe_fit(estimator.get_params(), X), range(len(seeds))
+        fit, numbers = describe_fit(estimator.get_params(), X, task.transition), range(len(seeds))
         saved = [SavedChain(estimator.checkpoint, number, fit, task.plan) for number in numbers]
     befores = [
         (one.read() if one is not None else None) or unbegun(task, seed)

@@ -119,8 +119,20 @@ def check_checkpoint(path: Any) -> None:
         raise PermissionError(f"checkpoint={os.fspath(path)!r} names files that cannot be written.")
 
 
-def describe_fit(parameters: dict[str, Any], X) -> dict[str, str]:
-    """What must be equal for a chain to resume: settings, as text, and a digest of the data."""
+def describe_fit(parameters: dict[str, Any], X, transition: str | None = None) -> dict[str, str]:
+    """What must be equal for a chain to resume: settings, as text, and a digest of the data.
+
+    Parameters
+    ----------
+    parameters : dict
+        Of the estimator.
+    X : array or sparse matrix
+        The data.
+    transition : str, optional
+        What transition="auto" stands for.
+    """
+    if transition is not None:
+        parameters = parameters | {"transition": transition}
     fit = {name: _text(value) for name, value in parameters.items() if name not in _FREE}
     if not isinstance(parameters["random_state"], int | np.integer):
         del fit["random_state"]  # a seed that nobody named

@@ -75,6 +75,7 @@ def task_of(model: Any, family: ConjugateFamily, transition: Transition, init: A
         thin=model.thin,
         as_paper=model.hyper == "paper",
         plan=_plan(model, family.n_rows, n_draws),
+        transition=transition.name if _is_auto(model.transition) else None,
     )
 
 
@@ -104,10 +105,15 @@ def run_task(
         As in `most_sweeps`.
     """
     memory = memory_sentence(model.keep, X.shape[0], task.n_draws, model.n_chains)
-    fit, aim = describe_fit(model.get_params(), X), _aim(model, X.shape[0], cost)
+    fit = describe_fit(model.get_params(), X, task.transition)
+    aim = _aim(model, X.shape[0], cost)
     chains = chains_to_go_on(model, fit)
     course = run_rounds(model, task, aim, seeds, X, memory, listeners, chains)
     return course, Going(fit, course.chains)
+
+
+def _is_auto(transition: Any) -> bool:
+    return isinstance(transition, str) and transition == AUTO
 
 
 def _plan(model: Any, n_rows: int, n_draws: int) -> Plan:

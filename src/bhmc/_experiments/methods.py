@@ -20,7 +20,6 @@ from bhmc._experiments.listeners import TimeLimit, WarmupRecorder
 from bhmc._experiments.settings import model_parameters
 from bhmc._experiments.store import Outcome
 from bhmc._io.atomic_write import write_atomically
-from bhmc.model.registry import TRANSITIONS
 from bhmc.model.state import CONCENTRATIONS
 
 
@@ -96,9 +95,7 @@ def run_bhmc(request: Request) -> Outcome:
 
 def _compile_bhmc(settings: dict[str, Any]) -> None:
     """Compile the kernels of a transition, or of those that the data may choose: it takes time."""
-    name = settings.get("transition", BHMC().transition)
-    for transition in (name,) if name in TRANSITIONS else ("hdp", "diffused"):
-        warmup(transition=transition)
+    warmup(transition=settings.get("transition", BHMC().transition))
 
 
 def _learned(model: BHMC) -> dict[str, Any]:

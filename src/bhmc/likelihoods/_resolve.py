@@ -65,9 +65,16 @@ def kind_of(likelihood: str | Likelihood, located: bool = False) -> Likelihood:
     if not isinstance(likelihood, str):
         return _checked(likelihood)
     if likelihood not in names():
-        raise ValueError(f"likelihood={likelihood!r} is none of {', '.join(names())}.")
+        raise ValueError(f"likelihood={likelihood!r} is none of {_listed(names())}.")
     numbers = "shared_gaussian" if located else "gaussian"
     return unscaled(numbers if likelihood == AUTO else likelihood)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The names, those of Gaussian families in short: auto, ..., {shared, free}_gaussian."""
+    kinds = [name.removesuffix("_gaussian") for name in names if name.endswith("_gaussian")]
+    others = [name for name in names if not name.endswith("_gaussian")]
+    return f"{', '.join(others)}, {{{', '.join(kinds)}}}_gaussian"
 
 
 def allows_sparse(likelihood: str | Likelihood) -> bool:

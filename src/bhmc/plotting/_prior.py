@@ -13,6 +13,8 @@ from bhmc._extras import import_matplotlib
 from bhmc._validation.parameters import check_whole
 from bhmc.model.describe_prior import describe_prior
 from bhmc.model.hyper import concentrations
+from bhmc.model.registry import transition_named
+from bhmc.model.state import CONCENTRATIONS
 from bhmc.plotting._canvas import grid_for
 from bhmc.plotting._colors import INK, PALETTE
 from bhmc.plotting._text import FONT_SIZE
@@ -51,11 +53,12 @@ def prior_posterior_data(
     check_whole(n_samples, "n_samples", 2)
     check_whole(max_rows, "max_rows", 0)
     draws = model.draws_
-    given = {name: getattr(model, name) for name in draws.learned}
-    hyper = concentrations(**given, fixed_components=model.fixed_components, hyper=model.hyper)
-    found = [
-        _concentration(name, draws.learned[name], prior) for name, prior in hyper.priors.items()
-    ]
+    transition = getattr(model, "transition_", "hdp")
+    given = {name: getattr(model, name) for name in CONCENTRATIONS}
+    settings = {"fixed_components": model.fixed_components, "hyper": model.hyper}
+    hyper = concentrations(**given, **settings, transition=transition)
+    learned = transition_named(transition).bind(hyper, model.hyper).learned()
+    found = [_concentration(name, draws.learned[name], prior) for name, prior in learned.items()]
     n = len(model.tree_.paths)
     if n > max_rows:
         return found
@@ -71,8 +74,8 @@ def prior_posterior_data(
     for level in range(1, draws.n_levels + 1):
         values = draws.nodes_at[:, :, level - 1]
         counts.append((f"nodes_at[{level}]", f"nodes at level {level}", values))
-    if hyper.n_components is not None:
-        counts = counts[1:]  # all components always exist
+    if hyper.n_components is not None or transition_named(transition).located:
+        counts = counts[1:]  # all components always exist, or have another law than with "hdp"
     for name, what, values in counts:
         line = prior[what]
         found.append(PriorPosterior(name, values, None, None, line.mean, (line.low, line.high)))

@@ -74,7 +74,7 @@ def _draw_steps(chain: Any) -> None:
         log_prior = chain.steps.log_density_of(level, block)
 
         def log_density(value: float, level=level, own=own, least=least, most=most, p=log_prior):
-            if not least < value < most:
+            if not least <= value <= most:
                 return -np.inf
             forest.variance[level, own] = value
             return p(value) + chain.engine.log_evidence(forest)

@@ -578,7 +578,7 @@ DIFFUSED_MUTANTS = (
     DiffusedMutant(
         "steps beyond their neighbours",
         TREE_STAGE,
-        (("if not least < value < most:", "if value <= 0:"),),
+        (("if not least <= value <= most:", "if value <= 0:"),),
         "redraw_tree",
         "floor, deep",
         60,

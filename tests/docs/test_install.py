@@ -222,6 +222,11 @@ report |= {
 """
 
 
+# Helpers of "hdp" and of "diffused" that have one name, and a witness that only tests ask.
+IN_TWO_FILES = {"add_rows", "release_empty", "log_ratio"}
+OF_TESTS = {"fill_log_evidence"}
+
+
 @pytest.fixture(scope="session")
 def two_fits(tmp_path_factory):
     """A fit in two processes, one after the other, with a cache that is empty at first."""
@@ -254,9 +259,9 @@ def test_one_signature_a_kernel_and_nothing_compiled_after_warmup(two_fits):
     assert run["before"] == []
     assert run["after"] == []
     compiled_twice = {name for name in run["warm"] if run["warm"].count(name) > 1}
-    assert not compiled_twice & set(run["signatures"])
+    assert not (compiled_twice - IN_TWO_FILES) & set(run["signatures"])
     for name, count in run["signatures"].items():
-        assert count == (0 if name in run["merged"] else 1), name
+        assert count == (0 if name in {*run["merged"], *OF_TESTS} else 1), name
     assert len(run["warm"]) < 80 + 150  # of "hdp" and "diffused"; a few are Numba's own
 
 

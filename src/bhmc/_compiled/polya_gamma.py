@@ -46,7 +46,8 @@ def draw_polya_gamma(h: ArrayLike, z: ArrayLike, source: RandomSource) -> NDArra
     """
     h, z = np.broadcast_arrays(np.asarray(h, dtype=np.float64), np.asarray(z, dtype=np.float64))
     omega = np.empty(h.shape)
-    fill_polya_gamma(h.ravel(), z.ravel(), omega.reshape(-1), source)
+    # Copies: a view may be read-only, and compiled code would have a second signature for it.
+    fill_polya_gamma(h.flatten(), z.flatten(), omega.reshape(-1), source)
     return omega
 
 

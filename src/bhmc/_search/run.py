@@ -117,7 +117,7 @@ def search(
     >>> X = bhmc.datasets.load_zoo().data
     >>> result = bhmc.search(X, rounds=4, warmup=5, draws=2, random_state=0, progress=False)
     >>> sorted(result.best)
-    ['alpha', 'gamma', 'gamma0', 'likelihood', 'n_levels']
+    ['alpha', 'gamma', 'gamma0', 'likelihood', 'n_levels', 'transition']
     >>> len(result.table)  # the defaults are the first
     5
     """

@@ -87,7 +87,7 @@ def draw_logits_at(
     """
     given = _same_shape(ones, seen, location, variance)
     theta = np.empty(given[0].shape)
-    y, n, m, v = (array.ravel() for array in given)
+    y, n, m, v = (array.flatten() for array in given)  # copies: views may be read-only
     fill_logits(y, n, m, v, theta.reshape(-1), random_source(rng))
     return theta
 

@@ -93,10 +93,12 @@ def test_sparse_numbers_that_are_no_counts_are_refused():
 
 def test_auto_says_what_it_took():
     quick = {"n_warmup": 2, "n_draws": 2, "n_chains": 1, "random_state": 0}
-    pixels = BHMC(**quick).fit(DIGITS[:200]).likelihood_
-    measures = BHMC(**quick).fit(load_iris().data).likelihood_
+    hdp = {**quick, "transition": "hdp"}
+    pixels = BHMC(**hdp).fit(DIGITS[:200]).likelihood_
+    measures = BHMC(**hdp).fit(load_iris().data).likelihood_
     assert (type(pixels).__name__, pixels.covariance) == ("SharedGaussian", "spherical")
     assert (type(measures).__name__, measures.covariance) == ("AdaptiveGaussian", "diagonal")
+    assert type(BHMC(**quick).fit(load_iris().data).likelihood_).__name__ == "ShapedGaussian"
 
 
 def test_auto_for_a_tree_takes_families_with_places():

@@ -16,8 +16,9 @@ STEP = np.sqrt(2.0)
 class FakeChain:
     """Its tree has sizes that depend on nothing but kappa: (branches, leaves, components)."""
 
-    def __init__(self, size_of, n_rows=N_ROWS):
+    def __init__(self, size_of, n_rows=N_ROWS, n_coordinates=4):
         self.rows = SimpleNamespace(n_rows=n_rows)
+        self.forest = SimpleNamespace(column=np.zeros(n_coordinates))
         self.size_of, self.kappa, self.tried = size_of, None, []
 
     def turn_to_kappa(self, kappa):
@@ -85,7 +86,18 @@ def test_a_smaller_kappa_stops_before_the_tree_is_too_large():
 
 def test_kappa_stops_at_its_bounds():
     assert chosen(lambda kappa: (4, 90, 90)) == pytest.approx(64.0)
-    assert chosen(lambda kappa: (1, 4, 4)) == pytest.approx(1 / 64)
+    assert chosen(lambda kappa: (1, 4, 4)) == pytest.approx(2.0**-10)
+
+
+def test_many_coordinates_have_a_smaller_kappa():
+    """16 / D, or the last step before at which the tree can be read."""
+    chain = FakeChain(lambda kappa: (5, 20, 30), n_coordinates=64)
+    assert readable_kappa(chain) == pytest.approx(0.25)
+    np.testing.assert_allclose(chain.tried, [1.0, STEP / 2, 0.5, STEP / 4, 0.25])
+    wide = {"n_coordinates": 24}
+    assert chosen(lambda kappa: (5, 20, 30), **wide) == pytest.approx(16 / 24)
+    assert chosen(lambda kappa: (5, 20 if kappa > 0.8 else 90, 30), **wide) == 1.0
+    assert chosen(lambda kappa: (5 if kappa < 0.4 else 1, 20, 30), **wide) < 0.4
 
 
 def test_components_alone_stop_at_2():
@@ -96,7 +108,7 @@ def test_components_alone_stop_at_2():
 
 
 def test_the_last_sweeps_of_a_kappa_are_judged():
-    """Ten sweeps are those in which the chain gets there; five sweeps count, by their mean."""
+    """Eight sweeps are those in which the chain gets there; four sweeps count, by their mean."""
 
     class Settles(FakeChain):
         made = 0
@@ -108,10 +120,10 @@ def test_the_last_sweeps_of_a_kappa_are_judged():
         def sweep(self):
             self.made += 1
 
-    late = Settles(lambda kappa: (4, 90 if late.made <= 10 else 20, 20))
+    late = Settles(lambda kappa: (4, 90 if late.made <= 8 else 20, 20))
     assert readable_kappa(late) == 1.0
-    last = Settles(lambda kappa: (4, 45 if last.made == 15 and kappa < 2.5 else 39, 20))
-    assert readable_kappa(last) == pytest.approx(2 * STEP)  # (4 * 39 + 45) / 5 is above 40
+    last = Settles(lambda kappa: (4, 45 if last.made == 12 and kappa < 2.5 else 39, 20))
+    assert readable_kappa(last) == pytest.approx(2 * STEP)  # (3 * 39 + 45) / 4 is above 40
 
 
 # ---- On data ----
@@ -139,9 +151,8 @@ def test_kappa_depends_on_data_and_seed_alone():
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_kappa_does_not_depend_on_the_number_of_chains():
-    """A fit may be resumed with more of them; another seed gives another kappa here."""
+    """A fit may be resumed with more of them."""
     settings = SHORT | {"transition": "diffused", "random_state": 4}
     X = load_zoo().data
     each = [BHMC(**settings | {"n_chains": n}).fit(X).transition_.kappa for n in (2, 3)]
     assert len(set(each)) == 1
-    assert BHMC(**settings | {"random_state": 0}).fit(X).transition_.kappa != each[0]

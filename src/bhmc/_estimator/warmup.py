@@ -63,7 +63,8 @@ def _sweep(transition: Any, rows: LocalRows, sampler: str, rng: np.random.Genera
     for _ in range(_SWEEPS):
         chain.sweep()
     if transition.located:  # as outlier scores draw
-        column, repeats = rows.family.precision_columns()
-        sums = rows.family.sums(np.zeros(rows.n_rows, dtype=np.int64), 1)
+        family: Any = rows.family
+        column, repeats = family.precision_columns()
+        sums = family.sums(np.zeros(rows.n_rows, dtype=np.int64), 1)
         at, wide = np.zeros((1, len(column))), np.ones((1, len(repeats)))
-        rows.family.draw_theta_at(sums, at, wide, rng)
+        family.draw_theta_at(sums, at, wide, rng)

@@ -59,9 +59,6 @@ from bhmc.tree.node_features import NodeFeatures, node_features
 
 ESTIMATES = ("vi", "map")
 
-# Number of the pilot chain's seed. It must not follow from n_chains: a fit that resumes with more
-# chains has the same kappa. Nothing of a pilot chain is kept, so others may have its seed, too.
-_PILOT = 4
 
 # Text of more values than this rather names its rows: "auto" does not take it for categories.
 _MOST_CATEGORIES = 100
@@ -338,10 +335,10 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
             likelihood = resolve(self.likelihood, data, columns, transition.located)
             family = likelihood.prepare(data)
         family.check_precision(self.precision)
-        seeds = seed_sequence(self.random_state).spawn(max(self.n_chains + 2, _PILOT + 1))
-        pilot = np.random.default_rng(seeds[_PILOT])
-        *seeds, estimate_seed, outlier_seed = seeds[: self.n_chains + 2]
-        transition = tuned(self, family, transition, init, pilot)
+        *seeds, estimate_seed, outlier_seed = seed_sequence(self.random_state).spawn(
+            self.n_chains + 2
+        )
+        transition = tuned(self, family, transition, init)
         task = task_of(self, family, transition, init)
         course, going = run_task(self, task, seeds, data, listeners, transition.cost)
         kept = common_draws([one.recorder for one in course.ended])

@@ -5,13 +5,17 @@ fewer leaves, and at last a root with one child. Held-out density cannot choose 
 real tables is not Gaussian, and ever more components describe it ever better. So the finest tree
 that a person can read is taken.
 
-A pilot chain begins at kappa = 1. While the tree has more than 15 branches at the top, more than a
-leaf for 10 rows or more than a component for 8, kappa grows by steps of a factor of 1.41, but not
-to where the root has one child; for components alone it grows to 2 at most, because where the noise
-has heavy tails their number hardly falls and the tree is lost. Where the tree is not too large,
-kappa falls by the same steps to 16 / D, at which components of a leaf are four standard deviations
-of the noise from their leaf, whatever the number D of coordinates, and further as long as the root
-has one child; but not to where the tree is too large.
+A person can read a tree of up to 15 branches at the top, a leaf for 10 rows and a component for 8.
+A pilot chain begins at kappa = 1. While its tree has more than nine tenths of these, kappa grows by
+steps of a factor of 1.41, but not to where the root has one child; for components alone it grows to
+2 at most, because where the noise has heavy tails their number hardly falls and the tree is lost.
+Where the tree is not too large, kappa falls by the same steps to 16 / D, at which components of a
+leaf are four standard deviations of the noise from their leaf, whatever the number D of
+coordinates, and further as long as the root has one child; but not to where the tree is too large.
+
+The tenth to spare is there because the tree of long chains may have a node more than the mean of a
+short one. The pilot chain has the same seed in every fit: kappa is a function of the table, so that
+fits with other seeds have trees that are equally fine.
 """
 
 from typing import Any, NamedTuple
@@ -23,8 +27,12 @@ _MOST_BRANCHES = 15
 _ROWS_A_LEAF, _LEAVES = 10, 10
 _ROWS_A_COMPONENT, _COMPONENTS = 8, 12
 
-# Sweeps of the pilot chain at one kappa, and how many of them, the last, are judged.
-_SWEEPS, _JUDGED = 12, 4
+# The share of these that a pilot chain may have.
+_TO_SPARE = 0.9
+
+# Sweeps of the pilot chain at one kappa: fewer of many rows, whose trees change less from sweep to
+# sweep. The last third of them is judged.
+_ROWS_A_KAPPA, _LEAST_SWEEPS, _MOST_SWEEPS = 12_000, 12, 60
 
 # The square of four standard deviations; kappa's steps and ends.
 _FAR = 16.0
@@ -54,10 +62,11 @@ class Size(NamedTuple):
         kappa : float
             At which the tree has this size.
         """
-        many = self.components > max(n_rows / _ROWS_A_COMPONENT, _COMPONENTS)
+        leaves, components = (share / _TO_SPARE for share in (self.leaves, self.components))
+        many = components > max(n_rows / _ROWS_A_COMPONENT, _COMPONENTS)
         return (
-            self.branches > _MOST_BRANCHES
-            or self.leaves > max(n_rows / _ROWS_A_LEAF, _LEAVES)
+            self.branches / _TO_SPARE > _MOST_BRANCHES
+            or leaves > max(n_rows / _ROWS_A_LEAF, _LEAVES)
             or (many and kappa < _LARGEST_FOR_COMPONENTS - 1e-9)
         )
 
@@ -114,10 +123,11 @@ def _finer(chain: Any, size: Size) -> float:
 def _size_at(chain: Any, kappa: float) -> Size:
     """The size of the tree after some sweeps at this kappa."""
     chain.turn_to_kappa(kappa)
+    sweeps = int(np.clip(_ROWS_A_KAPPA // chain.rows.n_rows, _LEAST_SWEEPS, _MOST_SWEEPS))
     seen = []
-    for i in range(_SWEEPS):
+    for i in range(sweeps):
         chain.sweep()
-        if i >= _SWEEPS - _JUDGED:
+        if i >= sweeps - sweeps // 3:
             seen.append(_size(chain))
     return Size(*np.mean(seen, axis=0))
 

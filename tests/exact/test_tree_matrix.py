@@ -20,6 +20,7 @@ SHORT = [
     ("spherical", "gaussian", "subtree"),
     ("categorical", "diffused", "regroup"),
     ("bernoulli", "diffused", "steps"),
+    ("mixed", "diffused", "stretch"),
 ]
 
 

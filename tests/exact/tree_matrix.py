@@ -31,6 +31,7 @@ STAGES = {
     "subtree": "redraw_tree",
     "regroup": "redraw_tree",
     "steps": "redraw_tree",
+    "stretch": "redraw_variances",
     ALL: "sweep",
 }
 
@@ -52,6 +53,7 @@ AIMS = {
     "subtree": _DEEP,
     "regroup": _DEEP,
     "steps": _DEEP,
+    "stretch": _DEEP,
     ALL: Aim(6, 2, 0.8, 1.3),
 }
 

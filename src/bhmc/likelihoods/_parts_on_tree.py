@@ -193,6 +193,19 @@ class FamilyOfParts(Located):
         values, seen, is_logit = zip(*each, strict=True)
         return np.hstack(values), np.hstack(seen), np.concatenate(is_logit)
 
+    def logit_counts(self, sums: Floats) -> tuple[Floats, Floats]:
+        """(ones, seen), (K, D) each, as `LogitUnits` has them; 0 where a coordinate is no logit.
+
+        Parameters
+        ----------
+        sums : (K, s) array
+            Sums of t over the rows of each component.
+        """
+        pieces = zip(self._parts, self._of_statistics(sums), self._widths[0], strict=True)
+        each = [_logit_counts(part, own, width) for part, own, width in pieces]
+        ones, seen = zip(*each, strict=True)
+        return np.hstack(ones), np.hstack(seen)
+
     def log_new_at(self, rows: slice, places: Floats, variances: Floats) -> Floats:
         """The sum over the parts: theta_i are independent."""
         pieces = zip(
@@ -259,3 +272,10 @@ def _row_numbers(part: Any, rows: slice) -> tuple[Floats, Floats, NDArray[np.boo
     u, observed = part.whitened(rows)
     seen = np.ones_like(u) if observed is None else observed
     return u, seen, np.zeros(u.shape[1], dtype=bool)
+
+
+def _logit_counts(part: Any, sums: Floats, width: int) -> tuple[Floats, Floats]:
+    """Of one part."""
+    if isinstance(part, NoiseUnits):
+        return np.zeros((len(sums), width)), np.zeros((len(sums), width))
+    return part.logit_counts(sums)

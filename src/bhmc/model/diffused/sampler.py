@@ -15,6 +15,7 @@ from bhmc.model.diffused.locations import steps_of
 from bhmc.model.diffused.prior import log_tree
 from bhmc.model.diffused.row_stage import RowStage
 from bhmc.model.diffused.start import in_order
+from bhmc.model.diffused.stretch import stretch_steps
 from bhmc.model.diffused.tree_stage import redraw_tree
 from bhmc.model.state import Hyper, Info, Partition, Sizes, State, paths_to
 from bhmc.rows.local import LocalRows
@@ -296,9 +297,10 @@ class DiffusedSampler:
         redraw_tree(self, self._setting.moves)
 
     def redraw_variances(self) -> None:
-        """v_1, ..., v_(L+1) given the steps, between their neighbours."""
+        """v_1, ..., v_(L+1) given the steps, between their neighbours; then the move "stretch"."""
         if not self.learns:
             return
+        self.tidy()
         forest, variances = self.forest, self.variances
         steps, levels = steps_of(forest)
         of_level = np.arange(len(variances))[:, None] == levels
@@ -307,6 +309,8 @@ class DiffusedSampler:
         squares = of_level.astype(np.float64) @ steps**2 @ of_block.astype(np.float64)
         drawn = self.steps.draw(variances, counts, squares, self.rng)
         forest.variance[:] = drawn[:, self._blocks]
+        if "stretch" in self._setting.moves:
+            stretch_steps(self)
 
     def redraw_shared(self) -> None:
         """What components share, given theta, all rows and the steps, whose units it is."""

@@ -17,14 +17,14 @@ from bhmc.model.protocol import Places, Predictive
 from bhmc.model.state import Hyper, Partition, State
 from bhmc.priors import Gamma, Prior
 
-MOVES = ("split", "atom", "subtree", "regroup", "steps")
+MOVES = ("split", "atom", "subtree", "regroup", "steps", "stretch")
 
 # Rounds in which what goes with the rows of a start settles, the rows staying where they are.
 _ROUNDS_OF_START = 5
 
 AUTO = "auto"
 
-_FEW = 0.02
+_FEW = 0.005
 _NOT_BOUND = Hyper(_FEW, 1.0, _FEW)
 
 
@@ -96,7 +96,7 @@ class Diffused:
         return {"alpha": Gamma(2, 10), "gamma0": 1.0, "gamma": Gamma(2, 10)}
 
     def usual_numbers(self, how: str) -> Mapping[str, Prior | float]:
-        """What "auto" stands for: alpha and gamma are 0.02."""
+        """What "auto" stands for: alpha and gamma are 0.005."""
         return {"alpha": _FEW, "gamma0": 1.0, "gamma": _FEW}
 
     def bind(self, hyper: Hyper, how: str = "exact") -> "Diffused":

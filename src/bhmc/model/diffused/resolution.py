@@ -72,8 +72,8 @@ class Size(NamedTuple):
 
     @property
     def has_no_top(self) -> bool:
-        """Whether the root has one child in most sweeps: the first level says nothing."""
-        return self.branches < 1.5
+        """Whether the root often has one child only: the first level may say nothing."""
+        return self.branches < 2.0
 
 
 def readable_kappa(chain: Any) -> float:

@@ -132,9 +132,10 @@ def _compare(groups: NDArray, draw: _Components, family: ConjugateFamily) -> One
     shape = int(groups.max()) + 1, len(draw.sums)
     counts = np.bincount(groups * shape[1] + draw.labels, minlength=shape[0] * shape[1])
     counts = counts.reshape(shape).astype(np.float64)
-    means = draw.sums / counts.sum(axis=0)[:, None]
-    own = merge_by_loss(draw.sums, family.log_maximum)
-    return OneDraw(counts, own, counts @ means, family.log_maximum)
+    sums = family.group_sums(draw.sums)
+    means = sums / counts.sum(axis=0)[:, None]
+    own = merge_by_loss(sums, family.group_maximum)
+    return OneDraw(counts, own, counts @ means, family.group_maximum)
 
 
 def _mean_maximum(draws: Sequence[OneDraw]) -> Callable[[Floats], Floats]:

@@ -15,9 +15,9 @@ in the node than there is to tell: G is at most 2 (N log N - n_1 log n_1 - n_2 l
 that is 1 inside and 0 outside reaches the bound, and the G of a number is cut there. The 2 v stand
 for two more rows of ordinary spread: a small node whose rows are all the same would otherwise have
 S = 0. Rows were put into the node because they are alike, so the statistic ranks features; it is
-not a test. Features are ranked by its size, and what most rows lack (a share or a word that is
-rarer inside) counts 1 less, which is about what chance makes of a statistic: of features that tell
-about the same, a person wants to hear what the rows have.
+not a test. Features are ranked by its size, and what the rows of the node have less of counts 1
+less, which is about what chance makes of a statistic: of features that tell about the same, a
+person wants to hear what the rows have, not what they lack.
 
 The effect says how large the difference is: (m_1 - m_2) / s with s^2 = S / (N + 2), times
 h / (h + 1), which halves it for a single row; for shares and words the log odds ratio with 1/2
@@ -148,7 +148,7 @@ def node_features(
     parents = np.maximum(tree.parents[nodes], 0)
     m = min(len(words), int(np.clip(_MOST_ENTRIES // len(nodes), _LEAST, _MOST)))
     kinds, first = np.zeros(len(words), dtype=np.int8), 0
-    best = _Best(len(nodes), m, kinds)
+    best = _Best(len(nodes), m)
     for values in blocks():
         own = slice(first, first + values.shape[1])
         kinds[own] = _kinds(values, words[own])
@@ -158,7 +158,7 @@ def node_features(
             found = compare(inside, others - inside, every, kinds[own], units)
             best.add(i, first, found)
         first = own.stop
-    return best.features(group_of.astype(np.int32))
+    return best.features(group_of.astype(np.int32), kinds)
 
 
 def compare(
@@ -267,11 +267,17 @@ def _words_of_rows(blocks: Iterator[Floats], words: NDArray[np.bool_], n: int) -
     return total
 
 
-class _Best:
-    """The m most telling features of every node so far; `kinds` are filled as blocks come."""
+def _telling(columns: NDArray, statistic: Floats) -> Floats:
+    """By what features are ranked; see this file's docstring. Places without one come last."""
+    size = np.abs(statistic) - _ABOUT_THE_SAME * (statistic < 0)
+    return np.where(columns < 0, -np.inf, size)
 
-    def __init__(self, n_nodes: int, m: int, kinds: NDArray[np.int8]):
-        shape, self._kinds = (2, n_nodes, m), kinds
+
+class _Best:
+    """The m most telling features of every node so far."""
+
+    def __init__(self, n_nodes: int, m: int):
+        shape = (2, n_nodes, m)
         self._columns = np.full(shape, -1, dtype=np.int32)
         types = (np.float32, np.float32, np.float64, np.float64)  # as in `NodeFeatures`
         self._values = [np.zeros(shape, dtype=dtype) for dtype in types]
@@ -288,7 +294,7 @@ class _Best:
         columns = first + np.arange(found[0].shape[1])
         columns = np.where(found[0] != 0, columns, -1)
         if columns.shape[1] > 2 * kept.shape[1]:  # sorting whole rows would cost more
-            chosen = np.argpartition(-self._telling(columns, found[0]), kept.shape[1], axis=1)
+            chosen = np.argpartition(-_telling(columns, found[0]), kept.shape[1], axis=1)
             chosen = np.sort(chosen[:, : kept.shape[1]], axis=1)
             columns, *found = (
                 np.take_along_axis(part, chosen, axis=1) for part in (columns, *found)
@@ -300,19 +306,14 @@ class _Best:
         ]
         # Largest first; of equals what the node has before what it lacks, the larger effect, the
         # lower column.
-        size = self._telling(columns, both[0]).round(3)
+        size = _telling(columns, both[0]).round(3)
         order = np.lexsort((columns, -np.abs(both[1]), both[0] < 0, -size), axis=1)
         order = order[:, : kept.shape[1]]
         self._columns[against, rows] = np.take_along_axis(columns, order, axis=1)
         for old, new in zip(self._values, both, strict=True):
             old[against, rows] = np.take_along_axis(new, order, axis=1)
 
-    def _telling(self, columns: NDArray, statistic: Floats) -> Floats:
-        """By what features are ranked; see this file's docstring. Places without one come last."""
-        lacks = (statistic < 0) & (self._kinds[columns] != NUMBER)
-        return np.where(columns < 0, -np.inf, np.abs(statistic) - _ABOUT_THE_SAME * lacks)
-
-    def features(self, group_of: NDArray[np.int32]) -> NodeFeatures:
+    def features(self, group_of: NDArray[np.int32], kinds: NDArray[np.int8]) -> NodeFeatures:
         """What was found."""
         values: dict[str, Any] = dict(zip(Comparison._fields, self._values, strict=True))
-        return NodeFeatures(group_of=group_of, columns=self._columns, kinds=self._kinds, **values)
+        return NodeFeatures(group_of=group_of, columns=self._columns, kinds=kinds, **values)

@@ -91,7 +91,7 @@ def checks(found: list[dict]) -> list[Check]:
     judged = []
     for key in ("search", "tree_"):
         gains = _gains(found, key)
-        nearer = np.mean([gain > 0 for gain in gains.values()])
+        nearer = float(np.mean([gain > 0 for gain in gains.values()]))
         no_worse = [0.0] * len(gains)
         judged += [
             Check(f"{key}: VI gained, {' '.join(gains)}", list(gains.values()), no_worse, digits=4),

@@ -1,22 +1,25 @@
 """Is the searched point estimate nearer to the draws than the nearest draw is?
 
-    python -m benchmarks.estimate_search [zoo iris wine ...] [--levels 3] [--seed 0]
-        [--alpha 0.05] [--warmup 200] [--draws 300]
+    python -m benchmarks.estimate_search [zoo iris wine ...] [--seeds 1] [--json FILE]
+        [--transition hdp] [--n_warmup 200] [--n_draws 300] ...
 
-A line is a fit: the expected variation of information (VI) in nats of the nearest draw and of the
-searched partition, to the draws that the search uses and to as many others; nodes of each level
-and components of both; CPU seconds of the search. For Zoo it also says where the platypus sits.
+A line is a fit: the expected variation of information (VI) in nats of the nearest draw, of the
+searched partition and of `tree_`, which is the searched partition as the transition completes it;
+then that of the first two to as many other draws; nodes of each level and components; CPU seconds
+of the search. For Zoo it also says where the platypus sits. At the end: the search must be no worse
+than the nearest draw on every data set, and nearer on at least half of them. Every parameter of
+`BHMC` is an option of the same name.
 """
 
 import argparse
 import time
-import warnings
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.bounds import Check
+from benchmarks.fits import add_common, add_settings, take_common, timed_fit, write
 from benchmarks.tables import TABLES
-from bhmc import BHMC
+from bhmc import BHMC, warmup
 from bhmc.datasets import load_zoo
 from bhmc.posterior.draws import Draws, Partition
 from bhmc.posterior.summary import coclustering, compared, expected_losses, nearest_draw
@@ -38,24 +41,32 @@ def counts(partition: Partition) -> str:
     return f"{'/'.join(map(str, np.bincount(levels)[1:]))}, {k}"
 
 
-def compare(name: str, draws: Draws, n_levels: int, seed: int) -> Partition:
-    """Print the losses of the nearest draw and of what is found; return the latter."""
-    parts = draws.partitions
+def tree_partition(model: BHMC) -> Partition:
+    """`tree_` of a fit as a partition."""
+    levels = [model.labels_at(level) for level in range(1, model.n_levels + 1)]
+    return partition_of(levels, model.component_labels_)
+
+
+def compare(name: str, model: BHMC, seed: int) -> dict:
+    """Print the losses of the nearest draw, of what is found and of `tree_`; return them."""
+    parts, n_levels = model.draws_.partitions, model.n_levels
     candidates = parts[:: -(-len(parts) // _MOST_CANDIDATES)]
     chosen, losses = nearest_draw(candidates, parts, n_levels)
     start = time.process_time()
     found = nearest_partition(candidates, parts, n_levels, np.random.default_rng(seed))
     seconds = time.process_time() - start
-    both = [candidates[chosen], found.partition]
-    new = others(draws)
+    both, tree = [candidates[chosen], found.partition], tree_partition(model)
+    new = others(model.draws_)
     unseen = expected_losses(both, new, n_levels).sum(axis=1) if new else [np.nan] * 2
+    own = float(expected_losses([tree], parts, n_levels).sum())
     print(
-        f"{name:9} seed {seed}  VI {losses[chosen]:.4f} -> {found.loss:.4f}  other draws "
-        f"{unseen[0]:.4f} -> {unseen[1]:.4f}  nodes {counts(both[0])} -> {counts(both[1])}  "
-        f"{seconds:.1f} s",
+        f"{name:9} seed {seed}  VI {losses[chosen]:.4f} -> {found.loss:.4f}, tree_ {own:.4f}  "
+        f"other draws {unseen[0]:.4f} -> {unseen[1]:.4f}  nodes "
+        f"{' -> '.join(counts(one) for one in both)}, tree_ {counts(tree)}  {seconds:.1f} s",
         flush=True,
     )
-    return found.partition
+    best = float(losses[chosen])
+    return {"data": name, "seed": seed, "draw": best, "search": found.loss, "tree_": own}
 
 
 def platypus(draws: Draws, tree: Partition) -> None:
@@ -69,34 +80,63 @@ def platypus(draws: Draws, tree: Partition) -> None:
         print(f"  {level}: {share:.0%} of draws with the bear; the estimate {is_so} it")
 
 
-def main() -> None:
-    """Compare the tables named, or all."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("tables", nargs="*", metavar="table", help=", ".join(TABLES))
-    parser.add_argument("--levels", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--alpha", type=float)
-    parser.add_argument("--warmup", type=int, default=200)
-    parser.add_argument("--draws", type=int, default=300)
-    given = parser.parse_args()
-    warnings.simplefilter("ignore", ConvergenceWarning)
-    more = {} if given.alpha is None else {"alpha": given.alpha}
-    for name in given.tables or TABLES:
-        table = TABLES[name]()
-        if table is None:
-            print(f"{name}: not measured, because its file is not here", flush=True)
-            continue
-        model = BHMC(
-            n_levels=given.levels,
-            n_warmup=given.warmup,
-            n_draws=given.draws,
-            random_state=given.seed,
-            **more,
-        ).fit(table[0])
-        compare(name, model.draws_, given.levels, given.seed)
+def checks(found: list[dict]) -> list[Check]:
+    """The bounds: no worse than the nearest draw on every data set, nearer on half of them.
+
+    Parameters
+    ----------
+    found : list of dict
+        Of `compare`, at least one.
+    """
+    judged = []
+    for key in ("search", "tree_"):
+        gains = _gains(found, key)
+        nearer = float(np.mean([gain > 0 for gain in gains.values()]))
+        no_worse = [0.0] * len(gains)
+        judged += [
+            Check(f"{key}: VI gained, {' '.join(gains)}", list(gains.values()), no_worse, digits=4),
+            Check(f"{key}: share of data sets that gain", [nearer], [0.5]),
+        ]
+    return judged
+
+
+def _gains(found: list[dict], key: str) -> dict[str, float]:
+    """How much less the VI is than that of the nearest draw: the least of all seeds."""
+    gains: dict[str, float] = {}
+    for one in found:
+        gain = one["draw"] - one[key]
+        gains[one["data"]] = min(gain, gains.get(one["data"], np.inf))
+    return gains
+
+
+def run(name: str, seeds: range, settings: dict) -> list[dict]:
+    """The lines of one table; none where its file is absent."""
+    table = TABLES[name]()
+    if table is None:
+        print(f"{name}: not measured, because its file is not here", flush=True)
+        return []
+    found = []
+    for seed in seeds:
+        model = timed_fit(table[0], seed, settings).model
+        found.append(compare(name, model, seed))
         if name == "zoo":
-            levels = [model.labels_at(level) for level in range(1, given.levels + 1)]
-            platypus(model.draws_, partition_of(levels, model.component_labels_))
+            platypus(model.draws_, tree_partition(model))
+    return found
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Compare the tables named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    add_common(parser, TABLES)
+    parser.set_defaults(seeds=1)
+    add_settings(parser)
+    options = vars(parser.parse_args(arguments))
+    names, seeds, file = take_common(options, TABLES)
+    warmup()
+    found = [one for name in names for one in run(name, seeds, {"n_levels": 3, **options})]
+    judged = checks(found) if found else []
+    print(*judged, sep="\n", flush=True)
+    write(file, {"fits": found, "checks": [one.as_dict() for one in judged]})
 
 
 if __name__ == "__main__":

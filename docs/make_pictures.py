@@ -1,7 +1,7 @@
 """Make the pictures of fitted trees in docs/pictures anew: `make pictures`.
 
-Zoo is fitted as in the README, and again with transition="hdp" for the dendrogram of components and
-the priors of concentrations. The large tree is made up, to show what becomes of many rows.
+Zoo is fitted as in the README, and again with transition="hdp" for the priors of concentrations.
+The large tree is made up, to show what becomes of many rows.
 """
 
 import warnings
@@ -37,7 +37,7 @@ def main():
     """Fit, draw, write."""
     model, hdp = fitted_zoo(), fitted_zoo(transition="hdp")
     keep(plotting.plot_tree(model.tree_), "zoo-tree")
-    keep(plotting.plot_dendrogram(hdp.dendrogram_), "zoo-dendrogram")
+    keep(plotting.plot_dendrogram(model.dendrogram_), "zoo-dendrogram")
     keep(plotting.plot_icicle(model.tree_, ax=wide(3.0)), "zoo-icicle")
     some = ["log_joint", "n_components", "nodes_at[1]", "step_variances[1]"]
     keep(plotting.plot_trace(model.draws_, some), "zoo-trace")

@@ -1,12 +1,16 @@
 """`describe` and `rename` of a fitted model."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from bhmc import BHMC, Tree
 from bhmc.datasets import load_zoo
+from bhmc.metrics import dendrogram_purity
 from bhmc.posterior import node_membership
 from bhmc.tree.describe import describe_node
 
@@ -43,6 +47,30 @@ def test_zoo(zoo, kind, feature):
     assert found.top.kind == "share"
     assert found.top.inside > 0.8 > 0.3 > found.top.outside
     assert feature in str(found)
+
+
+SHORT = {"n_warmup": 150, "n_draws": 50, "n_chains": 1}
+
+
+@pytest.mark.parametrize(
+    ("seed", "settings"),
+    [(0, SHORT), *(pytest.param(seed, {}, marks=pytest.mark.exact_long) for seed in range(5))],
+)
+def test_zoo_with_the_default_transition(seed, settings):
+    """The nodes of kinds are called by the right features, and near kinds are near each other."""
+    data = load_zoo(as_frame=True)
+    classes = np.array(data.target_names)[np.array(data.target)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = BHMC(n_levels=3, random_state=seed, **settings).fit(data.data)
+    kinds = {"bird": "feathers", "mammal": "milk", "fish": "fins"}
+    found = {kind: model.describe(holds_most(model.tree_, classes == kind)) for kind in kinds}
+    assert {kind: one.top.feature for kind, one in found.items()} == kinds
+    every = [model.describe(node, n_features=20) for node in range(model.tree_.n_nodes)]
+    effects = [effect for one in every for effect in (*one.rest, *one.siblings)]
+    assert not [one for one in effects if any(0 < abs(value) < 1e-9 for value in one[1:4])]
+    assert not [line for one in every for line in str(one).splitlines() if "e-1" in line]
+    assert dendrogram_purity(model.dendrogram_, classes) >= 0.89
 
 
 def test_a_description_can_be_read(zoo):

@@ -7,7 +7,7 @@ more witness.
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 from bhmc.likelihoods import (
     AdaptiveGaussian,
@@ -23,6 +23,7 @@ from bhmc.likelihoods import (
     ShapedGaussian,
     SharedGaussian,
 )
+from bhmc.likelihoods._own_variance import own_variance
 from bhmc.priors import Uniform
 
 RNG = np.random.default_rng(0)
@@ -184,3 +185,100 @@ def test_parts_of_a_product_add_up():
     parts = [bound(Bernoulli(), X[:, [0, 2]], []), bound(FreeGaussian(), X[:, [1, 3]], [])]
     expected = sum(part.log_maximum(own) for part, own in parts)
     np.testing.assert_allclose(family.log_maximum(sums), expected, rtol=1e-12)
+
+
+def best_log_likelihood(sizes, means, v):
+    """Expected log likelihood of a group of one column at its best mean and variance, by search.
+
+    Entries of component k have the variance v about means[k].
+    """
+    sizes, means = np.array(sizes), np.array(means)
+    middle = np.average(means, weights=sizes)  # the best mean, whatever the variance
+
+    def negative(log_variance):
+        spread = v + (means - middle) ** 2
+        each = np.log(2 * np.pi) + log_variance + spread / np.exp(log_variance)
+        return 0.5 * (sizes * each).sum()
+
+    bounds = np.log(v) - 1, np.log(v + np.ptp(means) ** 2) + 1
+    return -optimize.minimize_scalar(negative, bounds=bounds, method="bounded").fun
+
+
+SHARING = (Gaussian, SharedGaussian, ShapedGaussian)
+GAUSSIANS = {
+    **{name: CASES[name][:3] for name in CASES if isinstance(CASES[name][0], SHARING)},
+    **OWN,
+    "full": (FullGaussian(nu=5.5, sigma0=COVARIANCE, mu0=[1, 2, 3]), NUMBERS, []),
+}
+
+
+@pytest.mark.parametrize("name", GAUSSIANS)
+def test_parts_of_one_variance_add_up(name):
+    likelihood, X, shared = GAUSSIANS[name]
+    family, sums = bound(likelihood, X, shared)
+    parts, entries = family.log_maximum_by_variance(sums)
+    np.testing.assert_allclose(parts.sum(axis=1), family.log_maximum(sums), rtol=1e-12)
+    seen = np.array([(~np.isnan(X[groups == group])).sum(axis=0) for group in range(3)])
+    by_column = name.startswith(("shared", "free", "adaptive")) and "spherical" not in name
+    expected = seen if by_column else seen.sum(axis=1, keepdims=True)
+    np.testing.assert_array_equal(entries, expected)
+
+
+@pytest.mark.parametrize("name", ["bernoulli", "categorical", "poisson", "multinomial"])
+def test_counts_have_no_variances(name):
+    likelihood, X, shared, _ = CASES[name]
+    family, sums = bound(likelihood, X, shared)
+    assert family.log_maximum_by_variance(sums) is None
+
+
+def mixed(gaussian, numbers, shared):
+    """A product of bits and numbers at these shared numbers, its sums and those of the bits."""
+    product = Product([(Bernoulli(), [0, 1]), (gaussian, [2, 3, 4])])
+    X = np.column_stack([BITS[:, :2], numbers])
+    family, sums = bound(product, X, shared)
+    return family, sums, bound(Bernoulli(), BITS[:, :2], [])
+
+
+def test_groups_of_a_mixed_table_have_variances_of_their_own():
+    """Each column of numbers has its best mean and variance; bits are as they were."""
+    family, sums, (bits, own) = mixed(SharedGaussian(), NUMBERS, SHARED)
+    together = family.group_sums(sums).sum(axis=0)[None]
+    n, means = np.bincount(groups), [NUMBERS[groups == group].mean(axis=0) for group in range(3)]
+    gained = family.group_maximum(family.group_sums(sums)).sum() - family.group_maximum(together)
+    expected = bits.log_maximum(own).sum() - bits.log_maximum(own.sum(axis=0)[None])
+    for d, v in enumerate(SHARED[3:6]):
+        column = [mean[d] for mean in means]
+        expected += sum(best_log_likelihood([k], [m], v) for k, m in zip(n, column, strict=True))
+        expected -= best_log_likelihood(n, column, v)
+    np.testing.assert_allclose(gained, expected, rtol=1e-6)
+    plain = family.log_maximum(sums).sum() - family.log_maximum(sums.sum(axis=0)[None])
+    assert (plain > expected + 0.5).all()
+
+
+def test_a_missing_column_of_a_group_loses_nothing():
+    numbers = NUMBERS.copy()
+    numbers[groups == 0, 1] = np.nan
+    family, sums, _ = mixed(SharedGaussian(), numbers, SHARED)
+    best = family.group_maximum(family.group_sums(sums))
+    assert np.isfinite(best).all()
+    np.testing.assert_allclose(best, family.log_maximum(sums), rtol=1e-12)
+
+
+@pytest.mark.parametrize("parts", [1, 0])
+def test_one_gaussian_family_alone_keeps_the_noise_as_the_unit(parts):
+    likelihood = Product([(SharedGaussian(), [0, 1, 2])]) if parts else SharedGaussian()
+    family, sums = bound(likelihood, NUMBERS, SHARED)
+    together = family.group_sums(sums).sum(axis=0)[None]
+    np.testing.assert_allclose(
+        family.group_maximum(together), family.log_maximum(sums.sum(axis=0)[None]), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("far", [1e-3, 1e3])
+def test_own_variance_is_wards_criterion_where_means_are_near(far):
+    """Two groups of 5 and 15 entries, `far` deviations apart; far ones lose log(far) an entry."""
+    ward = 5 * 15 / 20 * far**2 / 2
+    lost = -float(own_variance(np.array(0.0), np.array(-ward), np.array(20.0)))
+    expected = ward if far < 1 else 20 * np.log(far * np.sqrt(5 * 15) / 20)
+    assert lost == pytest.approx(expected, rel=1e-4)
+    assert float(own_variance(np.array(3.0), np.array(3.0 + 1e-12), np.array(20.0))) == 3.0

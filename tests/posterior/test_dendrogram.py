@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from bhmc import BHMC, Tree
-from bhmc.likelihoods import Gaussian
+from bhmc.likelihoods import Bernoulli, Gaussian, Product, SharedGaussian
 from bhmc.posterior import dendrogram
 from bhmc.posterior.dendrogram import component_dendrogram
 from bhmc.posterior.draws import Partition
+from bhmc.posterior.merging import merge_by_loss
 from tests.posterior.draws_factory import make_draws
 
 DATA = Path(__file__).parents[1] / "data"
@@ -128,6 +129,31 @@ def test_order_of_rows_makes_no_difference():
     two = heights_of(component_dendrogram(moved, replace(draws, partitions=partitions), other))
     assert one.keys() == two.keys()
     assert one == pytest.approx(two)
+
+
+def test_a_column_of_small_noise_does_not_outweigh_all_others():
+    """Bits say that components 0 and 1 are alike, one column of numbers that 0 and 2 are."""
+    kind = np.repeat(np.arange(4), 20)
+    rng = np.random.default_rng(0)
+    bits = rng.random((80, 8)) < np.where(kind < 2, 0.95, 0.05)[:, None]
+    legs = 4.0 * (kind % 2) + rng.normal(0, 0.05, 80)
+    likelihood = Product([(Bernoulli(), range(8)), (SharedGaussian(), [8])])
+    bound = likelihood.prepare(np.column_stack([bits, legs]))
+    tree = replace(
+        Tree.from_parents([-1], np.zeros(80, dtype=int)),
+        components=kind.astype(np.int32),
+        theta=np.zeros((4, 9)),
+        weights=np.full((1, 5), 0.2),
+    )
+    partition = Partition(np.zeros(80, dtype=int), kind.astype(np.uint8), np.array([-1]))
+    draws = replace(make_draws(1, 1, 80, n_shared=3), partitions=(partition,))
+    shared = np.broadcast_to([2.0, 0.05**2, 4.0], draws.shared.shape)
+    draws = replace(draws, shared=shared)
+    halves = component_dendrogram(tree, draws, bound).cut(2)
+    np.testing.assert_array_equal(halves == halves[0], kind < 2)
+    sums = bound.at(shared[0, 0]).sums(kind, 4)
+    ward = merge_by_loss(sums, bound.at(shared[0, 0]).log_maximum)
+    assert [0, 2] in [np.flatnonzero(one).tolist() for one in ward.members]
 
 
 def test_draws_with_few_partitions_and_one_component():

@@ -271,6 +271,43 @@ class ConjugateFamily(Family, BaseMeasure):
         """
         return self
 
+    def log_maximum_by_variance(self, sums: Floats) -> tuple[Floats, Floats] | None:
+        """(K, p) and (K, p): `log_maximum` in p parts, and the entries of each; None: no variances.
+
+        A part is what has one variance: a column, or all columns where they have one together.
+        Here: None. Gaussian families override it.
+
+        Parameters
+        ----------
+        sums : (K, s) array
+            As in `log_maximum`.
+        """
+        return None
+
+    def group_sums(self, sums: Floats) -> Floats:
+        """(K, m): numbers that add up over components, from which `group_maximum` is worked out.
+
+        Here: the sums themselves.
+
+        Parameters
+        ----------
+        sums : (K, s) array
+            Sums of t over the rows of each component.
+        """
+        return sums
+
+    def group_maximum(self, sums: Floats) -> Floats:
+        """(K,): the largest log likelihood of groups of components, in units that compare.
+
+        Here: `log_maximum`.
+
+        Parameters
+        ----------
+        sums : (K, m) array
+            Those of `group_sums`, added up over the components of each group.
+        """
+        return self.log_maximum(sums)
+
 
 class Likelihood(ABC):
     """A family and its fixed numbers, before it has seen data."""

@@ -250,8 +250,13 @@ class FreeGaussianFamily(ConjugateFamily):
 
     def log_maximum(self, sums: Floats) -> Floats:
         """sum_d (sum o y_d)^2 / (2 v_d N_kd), v being the variances within all components."""
-        squares = over(sums[:, : self._d] ** 2, self._counts(sums))
-        return (self._pooled(squares) / (2 * self._within)).sum(axis=1)
+        return self.log_maximum_by_variance(sums)[0].sum(axis=1)
+
+    def log_maximum_by_variance(self, sums: Floats) -> tuple[Floats, Floats]:
+        """Column by column; spherical: all of them together."""
+        count = self._counts(sums)
+        squares = self._pooled(over(sums[:, : self._d] ** 2, count)) / (2 * self._within)
+        return squares, np.broadcast_to(2 * self._halves(count), squares.shape)
 
     def with_spread(self, sums: Floats) -> Self:
         """A copy with v = (sum_k R_k + 2 K noise) / (sum_k n_k + 2 K shape), column by column.

@@ -270,6 +270,10 @@ class FullGaussianFamily(ConjugateFamily):
         white = over_triangle(sums[:, : self._d], self._within, transposed=True)
         return 0.5 * over((white**2).sum(axis=1), sums[:, -1])
 
+    def log_maximum_by_variance(self, sums: Floats) -> tuple[Floats, Floats]:
+        """All columns together: the size of the covariance is one number."""
+        return self.log_maximum(sums)[:, None], self._d * sums[:, -1:]
+
     def with_spread(self, sums: Floats) -> Self:
         """A copy with C C' = (sum_k S_k + K sigma0) / (sum_k n_k + K nu).
 

@@ -251,6 +251,10 @@ class GaussianFamily(NoiseUnits, ConjugateFamily):
         """|sum y|^2 / (2 N_k)."""
         return 0.5 * over(_squares(sums[:, :-1]), sums[:, -1])
 
+    def log_maximum_by_variance(self, sums: Floats) -> tuple[Floats, Floats]:
+        """All columns together: the size of the covariance is one number."""
+        return self.log_maximum(sums)[:, None], self.n_parameters * sums[:, -1:]
+
     def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
         """theta_k ~ N(posterior mean, posterior covariance), precision Sigma0^-1 + N_k Sigma^-1.
 

@@ -157,6 +157,10 @@ class LearnedNoiseFamily(ConjugateFamily):
         squares = (sums[:, :-1] ** 2).sum(axis=1)
         return over(squares, sums[:, -1]) / (2 * self._v)
 
+    def log_maximum_by_variance(self, sums: Floats) -> tuple[Floats, Floats]:
+        """All columns together: they have one variance."""
+        return self.log_maximum(sums)[:, None], self._d * sums[:, -1:]
+
     def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
         """m_kd ~ N((m0_d / w_d + sum y_d / v) / P, 1 / P), P = 1 / w_d + N_k / v."""
         precision = 1 / self._w + sums[:, -1:] / self._v

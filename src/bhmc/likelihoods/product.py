@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._validation.errors import WrongEntryError
+from bhmc.likelihoods._own_variance import own_variance
 from bhmc.likelihoods._parts_on_tree import FamilyOfParts, LikelihoodOfParts, split
 from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
 from bhmc.likelihoods._registry import FAMILIES, by_name, unscaled
@@ -314,6 +315,31 @@ class ProductFamily(FamilyOfParts, ConjugateFamily):
         pairs = zip(self._parts, self._of_statistics(sums), strict=True)
         family._parts = [part.with_spread(own) for part, own in pairs]
         return family
+
+    def group_sums(self, sums: Floats) -> Floats:
+        """Sums of t, and what every component has at its own means for each of the variances."""
+        return np.hstack([sums, self._by_variance(sums)[0]])
+
+    def group_maximum(self, sums: Floats) -> Floats:
+        """The sum over the parts, where a group has Gaussian variances of its own: `own_variance`.
+
+        So no column outweighs all others because its noise is small: families of 0 and 1 and of
+        categories have no noise that could be as small.
+        """
+        sums, apart = np.split(sums, [self.n_statistics], axis=1)
+        together, entries = self._by_variance(sums)
+        gained = own_variance(apart, together, entries) - together
+        return self.log_maximum(sums) + gained.sum(axis=1)
+
+    def _by_variance(self, sums: Floats) -> tuple[Floats, Floats]:
+        """`log_maximum_by_variance` of the parts that have variances, side by side."""
+        pairs = zip(self._parts, self._of_statistics(sums), strict=True)
+        found = [part.log_maximum_by_variance(own) for part, own in pairs]
+        nothing = np.zeros((len(sums), 0))
+        each = [(nothing, nothing)]
+        if len(found) > 1:  # one family alone is not compared with another
+            each += [one for one in found if one is not None]
+        return np.hstack([best for best, _ in each]), np.hstack([entries for _, entries in each])
 
     def points(self, rows: slice) -> Floats:
         """Those of the parts, side by side: each has its columns in units that compare."""

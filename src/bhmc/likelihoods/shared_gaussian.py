@@ -286,8 +286,16 @@ class SharedGaussianFamily(NoiseUnits, LearnedMeans):
 
     def log_maximum(self, sums: Floats) -> Floats:
         """sum_d (sum o y_d)^2 / (2 v_d N_kd)."""
-        squares = sums[:, : self.n_parameters] ** 2 / (2 * self._v)
-        return over(squares, self._counts(sums)).sum(axis=1)
+        return self.log_maximum_by_variance(sums)[0].sum(axis=1)
+
+    def log_maximum_by_variance(self, sums: Floats) -> tuple[Floats, Floats]:
+        """Column by column; spherical: all of them together."""
+        count = self._counts(sums)
+        each = over(sums[:, : self.n_parameters] ** 2 / (2 * self._v), count)
+        entries = np.broadcast_to(count, each.shape)
+        if self._spherical:
+            each, entries = (part.sum(axis=1, keepdims=True) for part in (each, entries))
+        return each, entries
 
     def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
         """m_kd ~ N((m0_d / w_d + sum o y / v_d) / P, 1 / P), P = 1 / w_d + N_kd / v_d."""

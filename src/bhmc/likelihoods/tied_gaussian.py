@@ -179,6 +179,10 @@ class TiedGaussianFamily(NoiseUnits, LearnedMeans):
         squares = ((sums[:, :-1] @ self._turn.T) ** 2).sum(axis=1)
         return 0.5 * over(squares, sums[:, -1])
 
+    def log_maximum_by_variance(self, sums: Floats) -> tuple[Floats, Floats]:
+        """All columns together: the size of the covariance is one number."""
+        return self.log_maximum(sums)[:, None], self.n_parameters * sums[:, -1:]
+
     def draw_theta(self, sums: Floats, rng: np.random.Generator) -> Floats:
         """A m_k ~ N((A m0 / delta + A sum y) / P, 1 / P), P = 1 / delta + N_k, entry by entry."""
         m = self._normals.draw(sums[:, :-1] @ self._turn.T, sums[:, -1:], rng)

@@ -34,7 +34,7 @@ class OneDraw(NamedTuple):
     merges: Merges
     """The draw's own components, merged."""
     sums: Floats
-    """(G, s) sums over the rows of each component of the estimate, where every row stands for the
+    """(G, m) sums over the rows of each component of the estimate, where every row stands for the
     mean of its component in the draw."""
     log_maximum: Callable[[Floats], Floats]
     """The largest log likelihood of a group's rows, by the draw's shared numbers."""
@@ -45,12 +45,15 @@ def component_dendrogram(tree: Tree, draws: Draws, family: ConjugateFamily) -> T
 
     In draw t every row stands for the mean of its component in that draw. Two groups of rows, a and
     b, then lose l_t(a) + l_t(b) - l_t(a + b) nats when they share one parameter, l_t being the
-    largest log likelihood (`ConjugateFamily.log_maximum`). A height is the mean of that over draws.
-    For Gaussians with the shared variance sigma2 it is Ward's criterion in units of the noise,
+    largest log likelihood (`ConjugateFamily.group_maximum`). A height is the mean of that over
+    draws. For Gaussians with the shared variance sigma2 it is Ward's criterion in units of the
+    noise,
 
         n_a n_b / (n_a + n_b) E |m_a - m_b|^2 / (2 sigma2),
 
-    that is, Ward's method on the expected squared distances between the components of two rows.
+    that is, Ward's method on the expected squared distances between the components of two rows. In
+    a product of families groups have Gaussian variances of their own, never below the noise, so
+    that no column outweighs all others because its noise is small.
 
     The support of a node is the mean over draws of max over B of |A & B| / |A | B|, where A are the
     rows of the node and B those of any node of the dendrogram of the draw's own components.
@@ -132,9 +135,10 @@ def _compare(groups: NDArray, draw: _Components, family: ConjugateFamily) -> One
     shape = int(groups.max()) + 1, len(draw.sums)
     counts = np.bincount(groups * shape[1] + draw.labels, minlength=shape[0] * shape[1])
     counts = counts.reshape(shape).astype(np.float64)
-    means = draw.sums / counts.sum(axis=0)[:, None]
-    own = merge_by_loss(draw.sums, family.log_maximum)
-    return OneDraw(counts, own, counts @ means, family.log_maximum)
+    sums = family.group_sums(draw.sums)
+    means = sums / counts.sum(axis=0)[:, None]
+    own = merge_by_loss(sums, family.group_maximum)
+    return OneDraw(counts, own, counts @ means, family.group_maximum)
 
 
 def _mean_maximum(draws: Sequence[OneDraw]) -> Callable[[Floats], Floats]:

@@ -15,7 +15,9 @@ in the node than there is to tell: G is at most 2 (N log N - n_1 log n_1 - n_2 l
 that is 1 inside and 0 outside reaches the bound, and the G of a number is cut there. The 2 v stand
 for two more rows of ordinary spread: a small node whose rows are all the same would otherwise have
 S = 0. Rows were put into the node because they are alike, so the statistic ranks features; it is
-not a test.
+not a test. Features are ranked by its size, and what the rows of the node have less of counts 1
+less, which is about what chance makes of a statistic: of features that tell about the same, a
+person wants to hear what the rows have, not what they lack.
 
 The effect says how large the difference is: (m_1 - m_2) / s with s^2 = S / (N + 2), times
 h / (h + 1), which halves it for a single row; for shares and words the log odds ratio with 1/2
@@ -55,6 +57,12 @@ _MORE_ROWS = 2.0
 
 # A smaller G is rounding error.
 _ROUNDING = 1e-6
+
+# So is a mean nearer to 0 than this, in units of the column.
+_ROUNDING_OF_MEANS = 1e-12
+
+# Features that differ less than this in their statistics tell about the same.
+_ABOUT_THE_SAME = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +147,8 @@ def node_features(
     nodes, group_of = np.unique(uppermost(tree.parents, tree.sizes), return_inverse=True)
     parents = np.maximum(tree.parents[nodes], 0)
     m = min(len(words), int(np.clip(_MOST_ENTRIES // len(nodes), _LEAST, _MOST)))
-    best = _Best(len(nodes), m)
     kinds, first = np.zeros(len(words), dtype=np.int8), 0
+    best = _Best(len(nodes), m)
     for values in blocks():
         own = slice(first, first + values.shape[1])
         kinds[own] = _kinds(values, words[own])
@@ -175,8 +183,15 @@ def compare(
             ratio[:, those], effect[:, those] = measure(*parts)
     known = (inside.n > 0) & (outside.n > 0) & (ratio > _ROUNDING)
     signed = np.sign(mean - other) * np.sqrt(np.where(known, ratio, 0.0))
-    means = (part * units.scale + units.centre for part in (mean, other))
+    means = (_left(part, units) for part in (mean, other))
     return Comparison(signed, np.where(known, effect, 0.0), *means)
+
+
+def _left(means: Floats, units: Units) -> Floats:
+    """Means in the units of the data; 0 where they are 0 but for rounding."""
+    found = means * units.scale + units.centre
+    least = _ROUNDING_OF_MEANS * np.maximum(units.scale, np.abs(units.centre))
+    return np.where(np.abs(found) < least, 0.0, found)
 
 
 def _numbers(one: Group, two: Group, every: Group) -> tuple[Floats, Floats]:
@@ -252,8 +267,14 @@ def _words_of_rows(blocks: Iterator[Floats], words: NDArray[np.bool_], n: int) -
     return total
 
 
+def _telling(columns: NDArray, statistic: Floats) -> Floats:
+    """By what features are ranked; see this file's docstring. Places without one come last."""
+    size = np.abs(statistic) - _ABOUT_THE_SAME * (statistic < 0)
+    return np.where(columns < 0, -np.inf, size)
+
+
 class _Best:
-    """The m features of the largest statistic of every node so far."""
+    """The m most telling features of every node so far."""
 
     def __init__(self, n_nodes: int, m: int):
         shape = (2, n_nodes, m)
@@ -270,19 +291,22 @@ class _Best:
 
     def _add(self, against: int, rows: slice, first: int, found: list[Floats]) -> None:
         kept = self._columns[against, rows]
-        columns = np.broadcast_to(np.arange(found[0].shape[1]), found[0].shape)
+        columns = first + np.arange(found[0].shape[1])
+        columns = np.where(found[0] != 0, columns, -1)
         if columns.shape[1] > 2 * kept.shape[1]:  # sorting whole rows would cost more
-            columns = np.argpartition(-np.abs(found[0]), kept.shape[1], axis=1)
-            columns = np.sort(columns[:, : kept.shape[1]], axis=1)
-            found = [np.take_along_axis(part, columns, axis=1) for part in found]
-        columns = np.hstack([kept, np.where(found[0] != 0, first + columns, -1)])
+            chosen = np.argpartition(-_telling(columns, found[0]), kept.shape[1], axis=1)
+            chosen = np.sort(chosen[:, : kept.shape[1]], axis=1)
+            columns, *found = (
+                np.take_along_axis(part, chosen, axis=1) for part in (columns, *found)
+            )
+        columns = np.hstack([kept, columns])
         both = [
             np.hstack([old[against, rows], new])
             for old, new in zip(self._values, found, strict=True)
         ]
         # Largest first; of equals what the node has before what it lacks, the larger effect, the
         # lower column.
-        size = np.abs(both[0]).round(3)
+        size = _telling(columns, both[0]).round(3)
         order = np.lexsort((columns, -np.abs(both[1]), both[0] < 0, -size), axis=1)
         order = order[:, : kept.shape[1]]
         self._columns[against, rows] = np.take_along_axis(columns, order, axis=1)

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bhmc._validation.parameters import check_covariance, check_vector
+from bhmc._validation.parameters import check_covariance, check_positive, check_vector
 from bhmc.likelihoods._axes import matrix
 from bhmc.likelihoods._kinds import of_one_kind
 from bhmc.likelihoods._located import TreePrior, prior_in_noise_units
@@ -42,6 +42,14 @@ class ShapedGaussian(Learning):
     groups of k-means, shrunk by 30 % towards equal variances. Rows that were held out say how many
     groups, and whether the shape is that of equal variances. Missing entries are refused.
 
+    With finite `degrees` nu, rows have tails like Student's t, and one that lies far out needs no
+    component of its own:
+
+        x ~ N(theta, sigma2 shape / w)      w ~ Gamma(nu / 2, nu / 2), for every row
+
+    This needs a transition whose components have a place on the tree, and stands alone: not in a
+    `Product`.
+
     Parameters
     ----------
     shape : float, (d,) or (d, d), default=1.0
@@ -55,6 +63,9 @@ class ShapedGaussian(Learning):
     least_variance : float, default=0.0
         sigma2 is no smaller. `BHMC` takes it from the data where the likelihood is given by name:
         what so many rows can show (docs/families.md).
+    degrees : float or "auto", default=inf
+        Degrees of freedom of the noise; inf is Gaussian noise. "auto" is for likelihoods that take
+        their settings from data: those with which rows that were held out have the highest density.
     """
 
     shape: ArrayLike = 1.0
@@ -64,8 +75,14 @@ class ShapedGaussian(Learning):
     spread_shape: float = 1.0
     spread_scale: float = 0.2
     least_variance: float = 0.0
+    degrees: float | str = np.inf
 
     has_places = True
+
+    @property
+    def needs_places(self) -> bool:  # type: ignore[override]
+        """Whether rows have weights, which only chains on a diffusing tree draw."""
+        return self.degrees != np.inf
 
     @classmethod
     def scaled_to(cls, X: Floats, **settings) -> Self:
@@ -129,14 +146,23 @@ class ShapedGaussian(Learning):
 
     def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "ShapedGaussianFamily":
         """The family bound to X."""
-        return ShapedGaussianFamily(self, X, summary)
+        if check_degrees(self.degrees) == np.inf:
+            return ShapedGaussianFamily(self, X, summary)
+        from bhmc.likelihoods.heavy_tails import HeavyTailedFamily
+
+        return HeavyTailedFamily(self, X, summary)
 
     def at(self, shared: Floats) -> Gaussian:
-        """Gaussian components with these numbers known."""
+        """Gaussian components with these numbers known; rows have tails if these do."""
         mu0, sigma2, sigma0 = shared[:-2], float(shared[-2]), float(shared[-1])
         root = self.root(len(mu0))
         shape = root @ root.T
-        return Gaussian(sigma2=sigma2 * shape, mu0=self.left(mu0[None])[0], sigma0=sigma0 * shape)
+        known = sigma2 * shape, self.left(mu0[None])[0], sigma0 * shape
+        if check_degrees(self.degrees) == np.inf:
+            return Gaussian(*known)
+        from bhmc.likelihoods.heavy_tails import HeavyTailed
+
+        return HeavyTailed(*known, float(self.degrees))
 
     def sample_shared(self, n_features: int, rng: np.random.Generator) -> Floats:
         """(R^-1 (mu0 - location), sigma2, sigma0) from their priors."""
@@ -167,6 +193,16 @@ class ShapedGaussian(Learning):
         """
         known = self.at(shared)
         return np.asarray(known.mu0), np.asarray(known.sigma2), np.asarray(known.sigma0)
+
+
+def check_degrees(degrees: float | str) -> float:
+    """The degrees of freedom as a number above 0; refused where they are not known."""
+    if isinstance(degrees, str):
+        raise ValueError(
+            f"degrees={degrees!r} has to be a number above 0 or inf here; only a likelihood given "
+            "by name takes it from data."
+        )
+    return degrees if degrees == np.inf else check_positive(degrees, "degrees")
 
 
 class ShapedGaussianFamily(SharedGaussianFamily):

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from bhmc._validation.parameters import check_covariance, check_positive, check_vector
 from bhmc.likelihoods._axes import matrix
+from bhmc.likelihoods._degrees import noise_degrees
 from bhmc.likelihoods._kinds import of_one_kind
 from bhmc.likelihoods._located import TreePrior, prior_in_noise_units
 from bhmc.likelihoods._missing import has_missing
@@ -25,6 +26,9 @@ NO_GAPS = (
     "ShapedGaussian takes no missing entries (NaN), because its shape mixes columns: fill them in, "
     "drop their rows, or use 'shared_gaussian', which skips them."
 )
+
+
+AUTO = "auto"
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +90,10 @@ class ShapedGaussian(Learning):
 
     @classmethod
     def scaled_to(cls, X: Floats, **settings) -> Self:
-        """Location, shape and least variance from X, which must hold all rows."""
+        """Location, shape and least variance from X, which must hold all rows.
+
+        Degrees of freedom, too, where `degrees` is "auto".
+        """
         if has_missing(X):
             raise ValueError(NO_GAPS)
         location, deviation = column_scales(X)
@@ -94,6 +101,8 @@ class ShapedGaussian(Learning):
             deviation = np.full(X.shape[1], common_deviation(X))
         shape = noise_shape((X - location) / deviation) * deviation * deviation[:, None]
         given = {"location": location, "shape": shape, **settings}
+        if given.get("degrees") == AUTO:
+            given["degrees"] = noise_degrees(X - location, shape)
         likelihood = cls(**given)
         rows, spherical = likelihood.entered(X), likelihood.in_own_units()
         least = least_variance(rows, spherical)

@@ -211,6 +211,8 @@ SETTINGS = {
     "full leaves, holes": DiffusedSetting(
         Diffused(_hyper(0.3, 2.5), 0.3, MOVES), DIAGONAL, 8, 1, 2, True
     ),
+    # Most rows are alone in atoms that are near their leaves.
+    "loose, tails": DiffusedSetting(Diffused(_hyper(1.5, 5.0), 0.0, MOVES), TAILED, 5, 1, 2),
     # Many nodes at several levels with few atoms each: what subtrees and regroupings read.
     "deep": DiffusedSetting(Diffused(_hyper(1.2, 0.6), 0.3, MOVES), KNOWN, 7, 3),
     "deep, holes": DiffusedSetting(

@@ -6,21 +6,22 @@ its squared distance from the place alone: for each v it is a function of one nu
 """
 
 import numpy as np
-from scipy.interpolate import CubicSpline
+from scipy.interpolate import make_interp_spline
 from scipy.special import gammaln, logsumexp
 
 from bhmc.likelihoods.blocks import Floats
 
 # Steps of the trapezoidal rule in log w, in widths of the narrowest integrand that there is,
-# sqrt(2 / (nu + D)): its error falls like exp(-2 pi^2 / step^2).
-_STEP = 0.8
+# sqrt(2 / (nu + D)): its error falls like exp(-2 pi^2 / step^2). And no longer than this, because
+# that of the density of log w alone falls like exp(-pi^2 / step).
+_STEP, _LONGEST = 0.8, 0.4
 
 # What is left out at either end of log w is below this share of the integral.
 _LEFT_OUT = 1e-12
 
 # A table of the function has so many points, evenly spaced in log(1 + square / (nu + D)); between
-# them a cubic spline is off by less than 1e-8. Fewer numbers are integrated one by one.
-_POINTS = 1500
+# them a spline of degree 5 is off by less than 1e-8. Fewer numbers are integrated one by one.
+_POINTS = 1000
 
 
 def log_integral(squares: Floats, v: float, d: int, nu: float) -> Floats:
@@ -42,8 +43,7 @@ def log_integral(squares: Floats, v: float, d: int, nu: float) -> Floats:
         return _by_sum(squares.ravel(), v, d, nu).reshape(squares.shape)
     at = np.log1p(squares / (nu + d))
     points = np.linspace(at.min(), at.max() + 1e-9, _POINTS)
-    table = CubicSpline(points, _by_sum((nu + d) * np.expm1(points), v, d, nu))
-    return table(at)
+    return make_interp_spline(points, _by_sum((nu + d) * np.expm1(points), v, d, nu), k=5)(at)
 
 
 def _by_sum(squares: Floats, v: float, d: int, nu: float) -> Floats:
@@ -64,5 +64,5 @@ def _nodes(largest: float, d: int, nu: float) -> tuple[Floats, float]:
     tail = -np.log(_LEFT_OUT)
     left = -np.log1p(largest / nu) - 2 * (tail + 0.5 * d) / (nu + d) - 2 * tail / nu
     right = np.log(2 * (tail + 0.5 * d) / nu + 2.0)
-    step = _STEP * np.sqrt(2 / (nu + d))
+    step = min(_STEP * np.sqrt(2 / (nu + d)), _LONGEST)
     return np.arange(left, right + step, step), float(step)

@@ -10,12 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bhmc.likelihoods._shape import grouped, numbers_of_groups, sample_of, split_rows, turned
+from bhmc.likelihoods._shape import (
+    FOLDS,
+    grouped,
+    numbers_of_groups,
+    sample_of,
+    split_rows,
+    turned,
+)
 from bhmc.likelihoods.blocks import Floats
 from bhmc.likelihoods.kmeans import group_means
 
 # What is tried; inf is Gaussian noise.
 TRIED = (np.inf, 30.0, 10.0, 5.0, 3.0)
+
+# So many rows are held out, all of them where there are no more, fold after fold.
+_LEAST_HELD = 400
 
 # Rounds of the EM algorithm.
 _ROUNDS = 15
@@ -32,13 +42,19 @@ def noise_degrees(rows: Floats, shape: Floats) -> float:
         Of the noise.
     """
     sample = turned(sample_of(rows), shape)
-    train, test = split_rows(sample)
-    if len(test) == 0 or not sample.any():
+    if len(sample) < FOLDS or not sample.any():
         return np.inf
-    equal = np.eye(rows.shape[1])
-    groups = [grouped(train, k, equal) for k in numbers_of_groups(len(sample))]
-    best = [max(log_density(train, test, group, nu) for group in groups) for nu in TRIED]
-    return TRIED[int(np.argmax(best))]
+    n_folds = min(-(-_LEAST_HELD * FOLDS // len(sample)), FOLDS)
+    found = sum(_densities(*split_rows(sample, fold)) for fold in range(FOLDS - n_folds, FOLDS))
+    return TRIED[int(np.argmax(np.max(found, axis=0)))]
+
+
+def _densities(train: Floats, test: Floats) -> Floats:
+    """(numbers of groups, degrees): sums of log densities of the rows held out."""
+    equal, sizes = np.eye(train.shape[1]), numbers_of_groups(len(train) + len(test))
+    groups = [grouped(train, k, equal) for k in sizes]
+    each = [[log_density(train, test, group, nu) for nu in TRIED] for group in groups]
+    return len(test) * np.array(each)
 
 
 def log_density(train: Floats, test: Floats, group: NDArray[np.int64], nu: float) -> float:

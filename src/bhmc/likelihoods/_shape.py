@@ -29,7 +29,7 @@ _MOST_ROWS, _MULTIPLES, _MOST_GROUPS = 2000, (0.125, 0.25, 0.5, 1.0, 2.0), 100
 _LEAST_ROWS = 3
 
 # Every so many-th row is held out.
-_FOLDS = 5
+FOLDS = 5
 
 
 def noise_shape(rows: Floats) -> Floats:
@@ -76,9 +76,9 @@ def sample_of(rows: Floats) -> Floats:
     return rows[:: -(-len(rows) // _MOST_ROWS)]
 
 
-def split_rows(rows: Floats) -> tuple[Floats, Floats]:
-    """(rows that make groups, rows that are held out)."""
-    held = np.arange(len(rows)) % _FOLDS == _FOLDS - 1
+def split_rows(rows: Floats, fold: int = FOLDS - 1) -> tuple[Floats, Floats]:
+    """(rows that make groups, rows that are held out): those of one fold."""
+    held = np.arange(len(rows)) % FOLDS == fold
     return rows[~held], rows[held]
 
 

@@ -208,8 +208,8 @@ def check_degrees(degrees: float | str) -> float:
     """The degrees of freedom as a number above 0; refused where they are not known."""
     if isinstance(degrees, str):
         raise ValueError(
-            f"degrees={degrees!r} has to be a number above 0 or inf here; only a likelihood given "
-            "by name takes it from data."
+            f"degrees={degrees!r} is taken from data by likelihood='tailed_gaussian' alone: give a "
+            "number above 0, or inf."
         )
     return degrees if degrees == np.inf else check_positive(degrees, "degrees")
 

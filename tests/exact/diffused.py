@@ -204,9 +204,7 @@ SETTINGS = {
     "tails": DiffusedSetting(Diffused(_LEARNED, 0.5, MOVES), TAILED, 6, 2, 2),
     "gaussian tails": DiffusedSetting(GaussianNodes(_FIXED, 0.3, MOVES), TAILED, 6, 2, 2),
     # Leaves of many rows in several atoms: what splits read.
-    "full leaves, tails": DiffusedSetting(
-        Diffused(_hyper(0.3, 2.5), 0.3, MOVES), TAILED, 8, 1, 2
-    ),
+    "full leaves, tails": DiffusedSetting(Diffused(_hyper(0.3, 2.5), 0.3, MOVES), TAILED, 8, 1, 2),
     "full leaves": DiffusedSetting(Diffused(_hyper(0.3, 2.5), 0.3, MOVES), KNOWN, 8, 1),
     "full leaves, holes": DiffusedSetting(
         Diffused(_hyper(0.3, 2.5), 0.3, MOVES), DIAGONAL, 8, 1, 2, True

@@ -255,6 +255,8 @@ class HeavyTailedFamily(ShapedGaussianFamily):
         """u of some rows."""
         if isinstance(rows, slice):
             return self._plain(rows)[:, :-1] / np.sqrt(self._v)
+        if self._kept is not None:
+            return self._kept[rows, :-1] / np.sqrt(self._v)
         each = [self._plain(slice(n, n + 1)) for n in rows.tolist()]
         return np.vstack(each)[:, :-1] / np.sqrt(self._v)
 

@@ -177,6 +177,9 @@ SPHERICAL = SharedGaussian("spherical", location=0.2, noise_shape=4.0, noise_sca
 DIAGONAL = SharedGaussian("diagonal", location=0.2, noise_shape=4.0, noise_scale=0.5)
 TIED = SharedGaussian("full", location=0.2, noise_scale=0.5)
 SHAPED = ShapedGaussian([[1.0, 0.6], [0.6, 0.9]], 0.2, noise_shape=4.0, noise_scale=0.5)
+# Rows with weights: what they change shows in |x|^2 and |x - theta|^2, which are among the
+# statistics.
+TAILED = replace(SHAPED, degrees=4.0)
 
 
 def _hyper(alpha: float, g: float) -> bhmc.Hyper:
@@ -198,11 +201,16 @@ SETTINGS = {
     "gaussian diagonal": DiffusedSetting(
         GaussianNodes(_LEARNED, 0.5, MOVES), DIAGONAL, 6, 2, 2, True
     ),
+    "tails": DiffusedSetting(Diffused(_LEARNED, 0.5, MOVES), TAILED, 6, 2, 2),
+    "gaussian tails": DiffusedSetting(GaussianNodes(_FIXED, 0.3, MOVES), TAILED, 6, 2, 2),
     # Leaves of many rows in several atoms: what splits read.
+    "full leaves, tails": DiffusedSetting(Diffused(_hyper(0.3, 2.5), 0.3, MOVES), TAILED, 8, 1, 2),
     "full leaves": DiffusedSetting(Diffused(_hyper(0.3, 2.5), 0.3, MOVES), KNOWN, 8, 1),
     "full leaves, holes": DiffusedSetting(
         Diffused(_hyper(0.3, 2.5), 0.3, MOVES), DIAGONAL, 8, 1, 2, True
     ),
+    # Most rows are alone in atoms that are near their leaves.
+    "loose, tails": DiffusedSetting(Diffused(_hyper(1.5, 5.0), 0.0, MOVES), TAILED, 5, 1, 2),
     # Many nodes at several levels with few atoms each: what subtrees and regroupings read.
     "deep": DiffusedSetting(Diffused(_hyper(1.2, 0.6), 0.3, MOVES), KNOWN, 7, 3),
     "deep, holes": DiffusedSetting(

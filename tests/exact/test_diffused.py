@@ -42,11 +42,14 @@ FAMILIES = (
     "spherical holes",
     "tied",
     "shaped",
+    "tails",
     "gaussian known",
     "gaussian spherical",
     "gaussian diagonal",
     "gaussian tied",
     "gaussian shaped",
+    "gaussian tails",
+    "loose, tails",
 )
 # Sweeps and fresh data take hundreds of rounds to forget where they were.
 SLOW = ("clear", "clear, deep", "learned", "large atoms", "tied", "gaussian tied")

@@ -1,7 +1,7 @@
 """Every move, alone and with the others, leaves exact draws of every diffusing tree exact.
 
-{diffused, gaussian} x {known, spherical, shared, tied, shaped, bernoulli, categorical, mixed} x
-moves. The wrong moves are in `tests/mutants/diffused_mutants.py`.
+{diffused, gaussian} x {known, spherical, shared, tied, shaped, tails, bernoulli, categorical,
+mixed} x moves. The wrong moves are in `tests/mutants/diffused_mutants.py`.
 """
 
 import numpy as np

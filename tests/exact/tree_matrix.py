@@ -20,6 +20,7 @@ FAMILIES = {
     "shared": (DiffusedSetting, diffused.DIAGONAL, 2),
     "tied": (DiffusedSetting, diffused.TIED, 2),
     "shaped": (DiffusedSetting, diffused.SHAPED, 2),
+    "tails": (DiffusedSetting, diffused.TAILED, 2),
     "bernoulli": (TreeSetting, discrete_trees.BITS, 2),
     "categorical": (TreeSetting, discrete_trees.CODES, 2),
     "mixed": (TreeSetting, discrete_trees.MIXED, 3),

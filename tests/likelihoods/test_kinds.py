@@ -104,7 +104,7 @@ def test_auto_says_what_it_took():
 def test_auto_for_a_tree_takes_families_with_places():
     """One covariance for all components, and numbers in place of counts of words."""
     wine = load_wine().data
-    assert choose(wine, located=True) == "shaped_gaussian"
+    assert choose(wine, located=True) == "tailed_gaussian"
     holed = np.where(np.arange(wine.size).reshape(wine.shape) == 5, np.nan, wine)
     assert choose(holed, located=True) == "shared_gaussian"
     assert choose(wine[:, :1], located=True) == "shared_gaussian"
@@ -116,4 +116,4 @@ def test_auto_for_a_tree_takes_families_with_places():
     words = np.zeros((40, 12))
     words[np.arange(40), np.arange(40) % 12] = 2
     assert choose(words) == "multinomial"
-    assert choose(words, located=True) == "shaped_gaussian"
+    assert choose(words, located=True) == "tailed_gaussian"

@@ -31,6 +31,7 @@ SOURCES = (
             "coordinates",
             "row_births",
             "row_pass",
+            "weighted_sides",
             "atom_sides",
             "atom_splits",
             "tree_moves",

@@ -86,7 +86,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         used.
     likelihood : str or object of bhmc.likelihoods, default="auto"
         What a component looks like. "auto" takes "bernoulli" for a table of 0 and 1, "multinomial"
-        for counts of words (and whenever X is sparse), and "shaped_gaussian" for other numbers
+        for counts of words (and whenever X is sparse), and "tailed_gaussian" for other numbers
         ("shared_gaussian" where entries are missing). With `transition="hdp"` it takes
         "spherical_gaussian" for numbers of one kind (pixels, ratings, principal components) and
         "gaussian" for other numbers. In a frame it chooses for every column, and takes

@@ -32,6 +32,9 @@ class Located(ABC):
     entries all do, and P is 1.
     """
 
+    has_weights: bool = False
+    """Whether rows have weights, which a chain draws and hands back by `given`."""
+
     @abstractmethod
     def precision_columns(self) -> tuple[NDArray[np.int64], Floats]:
         """(D,) which precision each coordinate has, and (P,) how many coordinates have it."""

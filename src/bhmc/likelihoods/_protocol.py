@@ -160,6 +160,32 @@ class Family(ABC):
         """
         return float(np.vdot(natural, sums))
 
+    def seated(
+        self, theta: Floats, component: NDArray[np.integer], rng: np.random.Generator
+    ) -> Self:
+        """A copy whose sums give the rows the weights that they have beside theta; here: itself.
+
+        Parameters
+        ----------
+        theta : (K, p) array
+            Parameters of the components.
+        component : (n,) array
+            The component of every row.
+        rng : numpy.random.Generator
+            Where weights come from, if rows have some.
+        """
+        return self
+
+    def for_groups(self, labels: NDArray[np.integer]) -> Self:
+        """A copy whose sums give the rows the weights that they have in these groups; here: itself.
+
+        Parameters
+        ----------
+        labels : (n,) array
+            The group of every row, from 0; none is empty.
+        """
+        return self
+
     def log_table(self, theta: Floats) -> Floats:
         """(n, K): log f(x_n; theta_k), all at once; for small data and for tests."""
         everything = slice(0, self.n_rows)
@@ -318,6 +344,8 @@ class Likelihood(ABC):
     """Whether X may be a SciPy sparse matrix."""
     has_places: bool = False
     """Whether its components can sit on a diffusing tree: its families are `Located`."""
+    needs_places: bool = False
+    """Whether they must: other transitions refuse it."""
 
     @classmethod
     def scaled_to(cls, X) -> "Likelihood":

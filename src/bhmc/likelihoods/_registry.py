@@ -34,6 +34,9 @@ FAMILIES: dict[str, Entry] = {
         "bhmc.likelihoods.shared_gaussian:SharedGaussian", {"covariance": "full"}
     ),
     "shaped_gaussian": Entry("bhmc.likelihoods.shaped_gaussian:ShapedGaussian"),
+    "tailed_gaussian": Entry(
+        "bhmc.likelihoods.shaped_gaussian:ShapedGaussian", {"degrees": "auto"}
+    ),
     "free_gaussian": Entry("bhmc.likelihoods.free_gaussian:FreeGaussian"),
     "full_gaussian": Entry("bhmc.likelihoods.full_gaussian:FullGaussian"),
     "known_gaussian": Entry("bhmc.likelihoods.gaussian:Gaussian"),

@@ -29,7 +29,7 @@ _MOST_ROWS, _MULTIPLES, _MOST_GROUPS = 2000, (0.125, 0.25, 0.5, 1.0, 2.0), 100
 _LEAST_ROWS = 3
 
 # Every so many-th row is held out.
-_FOLDS = 5
+FOLDS = 5
 
 
 def noise_shape(rows: Floats) -> Floats:
@@ -42,7 +42,7 @@ def noise_shape(rows: Floats) -> Floats:
     rows : (n, d) array
         Centred, in units in which equal variances are a sensible target; nothing is missing.
     """
-    sample = rows[:: -(-len(rows) // _MOST_ROWS)]
+    sample = sample_of(rows)
     d = rows.shape[1]
     if d < 2 or len(sample) < _LEAST_ROWS * d:
         return _in_scale(np.eye(d), sample)
@@ -57,12 +57,11 @@ def _most_probable_shape(rows: Floats) -> Floats:
     How many groups there are is decided by the density with the covariance as it is; whether the
     shape is used, by the density with the covariance shrunk.
     """
-    held = np.arange(len(rows)) % _FOLDS == _FOLDS - 1
-    train, test = rows[~held], rows[held]
+    train, test = split_rows(rows)
     equal, groups, plain = np.eye(rows.shape[1]), [], []
-    for k in _numbers_of_groups(len(rows)):
-        first = _grouped(train, k, equal)
-        groups += [first, _grouped(train, k, _mixed(_within(train, first), _SHARE))]
+    for k in numbers_of_groups(len(rows)):
+        first = grouped(train, k, equal)
+        groups += [first, grouped(train, k, _mixed(_within(train, first), _SHARE))]
         plain.append(_log_density(train, test, first, equal))
     shapes = [_within(train, group) for group in groups]
     pairs = list(zip(groups, shapes, strict=True))
@@ -72,17 +71,28 @@ def _most_probable_shape(rows: Floats) -> Floats:
     return shape if _log_density(train, test, group, shape) > max(plain) else equal
 
 
-def _numbers_of_groups(n: int) -> list[int]:
+def sample_of(rows: Floats) -> Floats:
+    """(m, d): rows that stand for all."""
+    return rows[:: -(-len(rows) // _MOST_ROWS)]
+
+
+def split_rows(rows: Floats, fold: int = FOLDS - 1) -> tuple[Floats, Floats]:
+    """(rows that make groups, rows that are held out): those of one fold."""
+    held = np.arange(len(rows)) % FOLDS == fold
+    return rows[~held], rows[held]
+
+
+def numbers_of_groups(n: int) -> list[int]:
     """What is tried, each once."""
     tried = [min(max(int(share * np.sqrt(n)), 2), _MOST_GROUPS) for share in _MULTIPLES]
     return sorted(set(tried))
 
 
-def _grouped(rows: Floats, k: int, shape: Floats) -> NDArray[np.int64]:
+def grouped(rows: Floats, k: int, shape: Floats) -> NDArray[np.int64]:
     """(n,) groups by k-means in units of a shape, numbered from 0; none is empty."""
-    turned = _turned(rows, shape)
-    centres = kmeans_centres(turned, k, np.random.default_rng(0))
-    return np.unique(nearest(turned, centres), return_inverse=True)[1].reshape(-1)
+    own = turned(rows, shape)
+    centres = kmeans_centres(own, k, np.random.default_rng(0))
+    return np.unique(nearest(own, centres), return_inverse=True)[1].reshape(-1)
 
 
 def _within(rows: Floats, group: NDArray[np.int64]) -> Floats:
@@ -102,12 +112,12 @@ def _mixed(covariance: Floats, share: float) -> Floats:
 
 def _in_scale(shape: Floats, rows: Floats) -> Floats:
     """The shape times the mean variance of rows in its units."""
-    turned = _turned(rows, shape)
-    mean = float(np.einsum("nd,nd->", turned, turned)) / turned.size
+    own = turned(rows, shape)
+    mean = float(np.einsum("nd,nd->", own, own)) / own.size
     return shape * (mean if mean > 0 else 1.0)
 
 
-def _turned(rows: Floats, shape: Floats) -> Floats:
+def turned(rows: Floats, shape: Floats) -> Floats:
     """Rows in units of a shape."""
     return over_triangle(rows, np.linalg.cholesky(shape), transposed=True)
 
@@ -115,7 +125,7 @@ def _turned(rows: Floats, shape: Floats) -> Floats:
 def _log_density(train: Floats, test: Floats, group: NDArray[np.int64], shape: Floats) -> float:
     """Mean of log sum_k n_k / n N(x; mean_k, s shape) over `test`; s is the variance in `train`."""
     k, root = int(group.max()) + 1, np.linalg.cholesky(shape)
-    train, test = _turned(train, shape), _turned(test, shape)
+    train, test = turned(train, shape), turned(test, shape)
     means = group_means(train, group, k)
     residuals = train - means[group]
     freedom = max(len(train) - k, 1) * train.shape[1]

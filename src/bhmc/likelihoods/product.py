@@ -58,6 +58,10 @@ class Product(LikelihoodOfParts):
         object.__setattr__(self, "parts", parts)
         for name in ("allows_missing", "has_places"):
             object.__setattr__(self, name, all(getattr(kind, name) for kind in self._kinds()))
+        if any(kind.needs_places for kind in self._kinds()):
+            raise ValueError(
+                "Product takes no family with weights of rows: ShapedGaussian needs degrees=inf."
+            )
 
     @classmethod
     def scaled_to(cls, X: Floats, parts=(), names=None) -> "Product":

@@ -6,8 +6,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bhmc._validation.parameters import check_covariance, check_vector
+from bhmc._validation.parameters import check_covariance, check_positive, check_vector
 from bhmc.likelihoods._axes import matrix
+from bhmc.likelihoods._degrees import noise_degrees
 from bhmc.likelihoods._kinds import of_one_kind
 from bhmc.likelihoods._located import TreePrior, prior_in_noise_units
 from bhmc.likelihoods._missing import has_missing
@@ -27,6 +28,9 @@ NO_GAPS = (
 )
 
 
+AUTO = "auto"
+
+
 @dataclass(frozen=True, eq=False)
 class ShapedGaussian(Learning):
     """Gaussian components that share one covariance, whose shape is known and whose size is not.
@@ -42,6 +46,14 @@ class ShapedGaussian(Learning):
     groups of k-means, shrunk by 30 % towards equal variances. Rows that were held out say how many
     groups, and whether the shape is that of equal variances. Missing entries are refused.
 
+    With finite `degrees` nu, rows have tails like Student's t, and one that lies far out needs no
+    component of its own:
+
+        x ~ N(theta, sigma2 shape / w)      w ~ Gamma(nu / 2, nu / 2), for every row
+
+    This needs a transition whose components have a place on the tree, and stands alone: not in a
+    `Product`.
+
     Parameters
     ----------
     shape : float, (d,) or (d, d), default=1.0
@@ -55,6 +67,9 @@ class ShapedGaussian(Learning):
     least_variance : float, default=0.0
         sigma2 is no smaller. `BHMC` takes it from the data where the likelihood is given by name:
         what so many rows can show (docs/families.md).
+    degrees : float or "auto", default=inf
+        Degrees of freedom of the noise; inf is Gaussian noise. "auto" is for likelihoods that take
+        their settings from data: those with which rows that were held out have the highest density.
     """
 
     shape: ArrayLike = 1.0
@@ -64,12 +79,21 @@ class ShapedGaussian(Learning):
     spread_shape: float = 1.0
     spread_scale: float = 0.2
     least_variance: float = 0.0
+    degrees: float | str = np.inf
 
     has_places = True
 
+    @property
+    def needs_places(self) -> bool:  # type: ignore[override]
+        """Whether rows have weights, which only chains on a diffusing tree draw."""
+        return self.degrees != np.inf
+
     @classmethod
     def scaled_to(cls, X: Floats, **settings) -> Self:
-        """Location, shape and least variance from X, which must hold all rows."""
+        """Location, shape and least variance from X, which must hold all rows.
+
+        Degrees of freedom, too, where `degrees` is "auto".
+        """
         if has_missing(X):
             raise ValueError(NO_GAPS)
         location, deviation = column_scales(X)
@@ -77,6 +101,8 @@ class ShapedGaussian(Learning):
             deviation = np.full(X.shape[1], common_deviation(X))
         shape = noise_shape((X - location) / deviation) * deviation * deviation[:, None]
         given = {"location": location, "shape": shape, **settings}
+        if given.get("degrees") == AUTO:
+            given["degrees"] = noise_degrees(X - location, shape)
         likelihood = cls(**given)
         rows, spherical = likelihood.entered(X), likelihood.in_own_units()
         least = least_variance(rows, spherical)
@@ -129,14 +155,23 @@ class ShapedGaussian(Learning):
 
     def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "ShapedGaussianFamily":
         """The family bound to X."""
-        return ShapedGaussianFamily(self, X, summary)
+        if check_degrees(self.degrees) == np.inf:
+            return ShapedGaussianFamily(self, X, summary)
+        from bhmc.likelihoods.heavy_tails import HeavyTailedFamily
+
+        return HeavyTailedFamily(self, X, summary)
 
     def at(self, shared: Floats) -> Gaussian:
-        """Gaussian components with these numbers known."""
+        """Gaussian components with these numbers known; rows have tails if these do."""
         mu0, sigma2, sigma0 = shared[:-2], float(shared[-2]), float(shared[-1])
         root = self.root(len(mu0))
         shape = root @ root.T
-        return Gaussian(sigma2=sigma2 * shape, mu0=self.left(mu0[None])[0], sigma0=sigma0 * shape)
+        known = sigma2 * shape, self.left(mu0[None])[0], sigma0 * shape
+        if check_degrees(self.degrees) == np.inf:
+            return Gaussian(*known)
+        from bhmc.likelihoods.heavy_tails import HeavyTailed
+
+        return HeavyTailed(*known, float(self.degrees))
 
     def sample_shared(self, n_features: int, rng: np.random.Generator) -> Floats:
         """(R^-1 (mu0 - location), sigma2, sigma0) from their priors."""
@@ -167,6 +202,16 @@ class ShapedGaussian(Learning):
         """
         known = self.at(shared)
         return np.asarray(known.mu0), np.asarray(known.sigma2), np.asarray(known.sigma0)
+
+
+def check_degrees(degrees: float | str) -> float:
+    """The degrees of freedom as a number above 0; refused where they are not known."""
+    if isinstance(degrees, str):
+        raise ValueError(
+            f"degrees={degrees!r} is taken from data by likelihood='tailed_gaussian' alone: give a "
+            "number above 0, or inf."
+        )
+    return degrees if degrees == np.inf else check_positive(degrees, "degrees")
 
 
 class ShapedGaussianFamily(SharedGaussianFamily):

@@ -125,7 +125,8 @@ def _components(draws: Draws, which: int, family: ConjugateFamily) -> _Component
     """The components of a kept draw."""
     shared = draws.shared[tuple(draws.partition_index[which])]
     _, labels = np.unique(draws.partitions[which].component, return_inverse=True)
-    return _Components(labels, family.at(shared).sums(labels, int(labels.max()) + 1), shared)
+    weighed = family.at(shared).for_groups(labels)
+    return _Components(labels, weighed.sums(labels, int(labels.max()) + 1), shared)
 
 
 def _compare(groups: NDArray, draw: _Components, family: ConjugateFamily) -> OneDraw:

@@ -93,7 +93,7 @@ def outlier_scores(
     n_new = int(np.clip(_NUMBERS_OF_NEW // family.n_parameters, _FEWEST_NEW_ROWS, _NEW_ROWS))
     total = np.zeros(family.n_rows)
     for component, mixture in chosen:
-        bound = family.at(mixture.shared)
+        bound = family.at(mixture.shared).seated(mixture.theta, component, rng)
         sums = bound.sums(component, len(mixture.theta))
         own = densities_of_rows(bound, component, mixture, rng, sums)
         like = rng.integers(family.n_rows, size=n_new)

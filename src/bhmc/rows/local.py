@@ -90,6 +90,18 @@ class LocalRows:
         """
         self.family, self.shared = self.family.at(shared), shared
 
+    def weigh(self, weights: NDArray[np.float64]) -> None:
+        """Go on with other weights of the rows, where the family has some.
+
+        Parameters
+        ----------
+        weights : (n,) array
+            How often each row counts.
+        """
+        family: Any = self.family
+        self.family = family.given(weights)
+        self._rows = slice(0, 0)  # the open tile's statistics had other weights
+
     # ---- All rows ------------------------------------------------------------------------------
 
     def put(self, rows: Any, leaf: Any, component: NDArray) -> None:

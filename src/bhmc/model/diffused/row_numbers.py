@@ -15,12 +15,15 @@ class RowNumbers(NamedTuple):
     """In every coordinate a row is one of two things that do not depend on theta but through it.
 
     Gaussian: value ~ N(theta, 1). A logit: value is 1 with probability sigmoid(theta), else 0.
+    Where rows have weights w, value / w ~ N(theta, 1 / w): a row counts w times.
     """
 
     value: Floats
     """(n, D) 0 where an entry is missing."""
     seen: Floats
-    """(n, D) 1, or 0 where missing. No rows where all are Gaussian and none is missing."""
+    """(n, D) 1, or 0 where missing; (n, 1) the rows' weights, where they have some. No rows where
+    all are Gaussian, none is missing and all count once.
+    """
     is_logit: NDArray[np.bool_]
     """(D,)"""
 

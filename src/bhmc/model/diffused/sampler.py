@@ -14,6 +14,7 @@ from bhmc.model.diffused.forest import Forest, is_tidy, new_forest, planted, res
 from bhmc.model.diffused.locations import steps_of
 from bhmc.model.diffused.prior import log_tree
 from bhmc.model.diffused.row_stage import RowStage
+from bhmc.model.diffused.row_weights import draw_weights, redraw_weights
 from bhmc.model.diffused.start import in_order
 from bhmc.model.diffused.stretch import stretch_steps
 from bhmc.model.diffused.tree_stage import redraw_tree
@@ -42,6 +43,7 @@ class DiffusedSampler:
 
     stages = (
         "redraw_rows",
+        "redraw_weights",
         "redraw_atoms",
         "redraw_tree",
         "redraw_variances",
@@ -67,6 +69,8 @@ class DiffusedSampler:
         self._firsts = np.unique(self._blocks, return_index=True)[1]
         self._sums: NDArray[np.float64] | None = None
         self._events = np.zeros(5, dtype=np.int64)
+        if self.family.has_weights:
+            rows.weigh(np.ones(rows.n_rows))
 
     # ---- From and to states --------------------------------------------------------------------
 
@@ -98,7 +102,9 @@ class DiffusedSampler:
         forest.theta[:] = family.enter(state.theta)
         forest.variance[:] = state.params.variances[:, family.blocks()]
         forest.origin[:] = family.enter(family.prior_on_tree().origin[None])[0]
-        return cls(forest, rows, state.hyper, setting, rng, engine)
+        chain = cls(forest, rows, state.hyper, setting, rng, engine)
+        draw_weights(chain)
+        return chain
 
     def state(self) -> State:
         """A copy of the current state."""
@@ -146,7 +152,8 @@ class DiffusedSampler:
         of_nodes, of_atoms = ("parent", "level", "rows", "location"), ("leaf", "count", "theta")
         held = {name: getattr(forest, name)[:m].copy() for name in of_nodes}
         held |= {name: getattr(forest, name)[:k].copy() for name in of_atoms}
-        return {
+        weights = {"weights": self.family.weights.copy()} if self.family.has_weights else {}
+        return weights | {
             "forest": held | {"variance": forest.variance.copy()},
             "origin": forest.origin.copy(),
             "component": self.rows.component.copy(),
@@ -182,6 +189,8 @@ class DiffusedSampler:
         forest.origin[:] = captured["origin"]
         forest.used[:] = (forest.level >= 0).sum(), (forest.leaf >= 0).sum()
         chain = cls(forest, rows, Hyper(**captured["hyper"]), setting, rng)
+        if family.has_weights:
+            rows.weigh(np.array(captured["weights"], dtype=np.float64))
         if not captured["learns"]:
             chain.stop_learning()
         return chain
@@ -285,6 +294,10 @@ class DiffusedSampler:
         self.forget_sums()
         self.tidy()
         self._count_events(*before)
+
+    def redraw_weights(self) -> None:
+        """How often rows count, given theta, where the family says so."""
+        redraw_weights(self)
 
     def redraw_atoms(self) -> None:
         """Atoms split and merge through their rows, given the locations of their leaves."""

@@ -3,18 +3,22 @@
 A side's rows share one theta ~ N(m, v), m the location of the leaf. Where all coordinates are
 Gaussian and none is missing, the evidence of p rows with the sum H of their distances from m is
 v H^2 / (2 (1 + p v)) - D log(1 + p v) / 2: then a product or three of vectors are all that a row
-needs. Else loops run over rows, coordinate by coordinate.
+needs. The same holds of rows with weights, where p and H are weighted sums (weighted_sides.py).
+Else loops run over rows, coordinate by coordinate.
 """
 
 import math
 
-import numpy as np
-
 from bhmc._compiled.decorators import helper, summing
-from bhmc.model.diffused.kernels.coordinates import log_group, product_at
-
-# Rows of `scratch`: for each side the sum of values, rows seen, and the sum less as often m.
-TOTAL, SEEN, AWAY = np.int64(0), np.int64(2), np.int64(4)
+from bhmc.model.diffused.kernels.coordinates import log_group, product_at, seen_at
+from bhmc.model.diffused.kernels.weighted_sides import (
+    AWAY,
+    SEEN,
+    TOTAL,
+    add_odds_by_weights,
+    log_gaussian,
+    weigh_alone_by_weights,
+)
 
 
 @helper
@@ -31,7 +35,7 @@ def add_to_sides(forest, numbers, room, n):
             forest.scratch[TOTAL + side, d] += numbers.value[i, d]
         if len(numbers.seen) > 0:
             for d in range(len(forest.column)):
-                forest.scratch[SEEN + side, d] += numbers.seen[i, d]
+                forest.scratch[SEEN + side, d] += seen_at(numbers, i, d)
     if len(numbers.seen) == 0:
         for d in range(len(forest.column)):
             forest.scratch[SEEN, d], forest.scratch[SEEN + 1, d] = first, n - first
@@ -39,16 +43,13 @@ def add_to_sides(forest, numbers, room, n):
 
 
 @helper
-def log_gaussian(square, p, v, size):
-    """Evidence of p rows whose distances from m add up to a vector of this squared length."""
-    return 0.5 * (v * square / (1.0 + p * v) - size * math.log(1.0 + p * v))
-
-
-@helper
 def weigh_alone(forest, numbers, room, n, z, i, j):
     """odds[r] = log p(row r | row i) / p(row r | row j), for n rows of leaf z."""
     if len(numbers.seen) == 0:
         weigh_alone_by_products(forest, numbers, room, n, z, i, j)
+        return
+    if numbers.seen.shape[1] < len(forest.column):
+        weigh_alone_by_weights(forest, numbers, room, n, z, i, j)
         return
     for r in range(n):
         room.odds[r] = 0.0
@@ -94,6 +95,9 @@ def weigh_sides(forest, numbers, room, n, first, z):
         room.odds[r] = on_0 if room.side[r] == 0 else on_1
     if len(numbers.seen) == 0:
         add_odds_by_products(forest, numbers, room, n, first, z)
+        return
+    if numbers.seen.shape[1] < len(forest.column):
+        add_odds_by_weights(forest, numbers, room, n, z)
         return
     for d in range(len(forest.column)):
         for side in range(2):

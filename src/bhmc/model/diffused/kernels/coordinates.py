@@ -14,8 +14,16 @@ SLOPE, FALL = np.int64(0), np.int64(1)
 
 @helper
 def seen_at(numbers, n, d):
-    """1 where row n is not missing in coordinate d."""
-    return 1.0 if len(numbers.seen) == 0 else numbers.seen[n, d]
+    """1 where row n is not missing in coordinate d; its weight, where rows have weights."""
+    if len(numbers.seen) == 0:
+        return 1.0
+    return numbers.seen[n, d if d < numbers.seen.shape[1] else 0]
+
+
+@helper
+def counts_by_row(numbers):
+    """Whether `seen` has one number for all coordinates of a row, which are Gaussian."""
+    return numbers.seen.shape[1] == 1 and not numbers.is_logit[0]
 
 
 @helper
@@ -86,11 +94,22 @@ def sum_at(x, i):
 
 
 @helper
-def fill_young(forest, numbers, old, anchor, young, column, first):
-    """young[n, column] = old[n, anchor] plus the line at row n, from row `first` on."""
-    fall = sum_at(forest.scratch, FALL)
+def fill_young(forest, numbers, old, anchor, young, column, first, level):
+    """young[n, column] = old[n, anchor] plus the line at row n, from row `first` on.
+
+    Lines are those of rows that count once. Those of weight w have the variance 1 / w + v in place
+    of 1 + v, v that of the steps below `level`.
+    """
+    fall, v, weighs = sum_at(forest.scratch, FALL), 0.0, counts_by_row(numbers)
+    for step in range(level + 1, len(forest.variance)):
+        v += forest.variance[step, 0]
     for n in range(first, len(young)):
-        if len(numbers.seen) > 0:
-            fall = product_at(numbers.seen, n, forest.scratch, FALL)
         rise = product_at(numbers.value, n, forest.scratch, SLOPE)
-        young[n, column] = old[n, anchor] + rise - fall
+        if len(numbers.seen) == 0:
+            young[n, column] = old[n, anchor] + rise - fall
+        elif weighs:
+            w = numbers.seen[n, 0]
+            young[n, column] = old[n, anchor] + (rise - w * fall) * ((1.0 + v) / (1.0 + w * v))
+        else:
+            own = product_at(numbers.seen, n, forest.scratch, FALL)
+            young[n, column] = old[n, anchor] + rise - own

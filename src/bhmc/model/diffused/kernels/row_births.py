@@ -49,13 +49,13 @@ def begin_atom(forest, numbers, tables, i, z, rng):
     while forest.level[z] < len(forest.variance) - 2:
         z = draw_node(forest, z, k, rng)
     forest.leaf[k], forest.count[k] = z, 0
-    find_line(forest, numbers, forest.theta, k, np.int64(0), len(forest.variance) - 1)
-    column = k - tables.atoms.shape[1]
-    fill_young(forest, numbers, tables.atoms, np.int64(0), tables.young_atoms, column, i + 1)
+    level, column = len(forest.variance) - 1, k - tables.atoms.shape[1]
+    find_line(forest, numbers, forest.theta, k, np.int64(0), level)
+    fill_young(forest, numbers, tables.atoms, np.int64(0), tables.young_atoms, column, i + 1, level)
     while node < forest.used[0]:
-        anchor = tables.anchors[forest.level[node]]
-        find_line(forest, numbers, forest.location, node, anchor, forest.level[node])
-        column = node - tables.nodes.shape[1]
-        fill_young(forest, numbers, tables.nodes, anchor, tables.young_nodes, column, i + 1)
+        level, column = forest.level[node], node - tables.nodes.shape[1]
+        anchor = tables.anchors[level]
+        find_line(forest, numbers, forest.location, node, anchor, level)
+        fill_young(forest, numbers, tables.nodes, anchor, tables.young_nodes, column, i + 1, level)
         node += 1
     return k

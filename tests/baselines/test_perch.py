@@ -47,8 +47,17 @@ SETTINGS += [{"beam": 2}, {"beam": 3, "masking": "exact", "max_leaves": 12}]
 # ---- The twin ----
 
 
-@pytest.mark.parametrize("kind", ["clusters", "ties", "duplicates", "equal", "line"])
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def _twins():
+    """Every setting with clusters and with one hard table; the others are left to `make exact`."""
+    hard = ["ties", "duplicates", "equal", "line"]
+    for i, setting in enumerate(SETTINGS):
+        for kind in ("clusters", *hard):
+            is_short = kind in ("clusters", hard[i % 4])
+            marks = () if is_short else pytest.mark.exact_long
+            yield pytest.param(setting, kind, marks=marks, id=f"{setting}-{kind}")
+
+
+@pytest.mark.parametrize(("setting", "kind"), list(_twins()))
 def test_equals_the_twin_after_every_row(kind, setting):
     X = table(kind)
     twin = SlowPerch(**setting)

@@ -27,14 +27,6 @@ def test_more_draws(table, tmp_path):
     assert record_of(folder)["result"]["draws"] == 11
 
 
-@pytest.fixture
-def short_rounds(monkeypatch):
-    """Rounds of 30 draws; the second ends at sweep 100, and no further one follows unasked."""
-    for place in ("_estimator.rounds", "_estimator.running", "_cli.fit"):
-        monkeypatch.setattr(f"bhmc.{place}.AUTO_DRAWS", 30)
-    monkeypatch.setattr("bhmc._estimator.rounds._MOST_SWEEPS", 100)
-
-
 @pytest.mark.filterwarnings("default::sklearn.exceptions.ConvergenceWarning")
 def test_runs_until_chains_agree(table, tmp_path, capsys, short_rounds):
     """By default; --continue with --draws auto goes on with a run that ended before."""

@@ -60,8 +60,8 @@ def test_a_terminal_without_our_characters(finished):
     assert "?" in done.stdout
 
 
-def test_the_session_of_the_docs(table, tmp_path, capsys, monkeypatch):
-    """Every line of it runs, on a table of ours."""
+def test_the_session_of_the_docs(table, tmp_path, capsys, monkeypatch, short_rounds):
+    """Every line of it runs, on a table of ours; how long chains run is not asked here."""
     pytest.importorskip("matplotlib", reason="NOT TESTED: matplotlib is not installed.")
     page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
     session = page.split("## A session")[1].split("## ")[0]

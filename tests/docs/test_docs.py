@@ -11,6 +11,7 @@ from scipy import integrate, stats
 
 import bhmc
 from bhmc.model.hdp import published
+from tests.docs.shared_fits import folder_of_run, share_fits
 from tests.exact.alarm import Z_LIMIT, rng_for
 from tests.exact.geweke import Setting
 from tests.exact.invariance import paired_z
@@ -39,8 +40,13 @@ EXAMPLES_OF_PAGES = {
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("page", EXAMPLES_OF_PAGES)
-def test_examples_of_pages_run(page, tmp_path, monkeypatch):
-    """In an empty folder, for they write files. Fits of a first look may not have converged."""
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.exact_long)])
+def test_examples_of_pages_run(page, whole, tmp_path, tmp_path_factory, monkeypatch):
+    """In an empty folder, for they write files. Fits of a first look may not have converged.
+
+    `make exact` runs every fit of a page as long as a reader's.
+    """
+    share_fits(monkeypatch, folder_of_run(tmp_path_factory), whole=whole)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
     result = doctest.testfile(

@@ -116,7 +116,7 @@ def test_missing_entries_leave_the_groups():
     assert agreement_with_holes() > 0.6
 
 
-@pytest.mark.parametrize("filled", [0.0, 1000.0])
+@pytest.mark.parametrize("filled", [0.0, pytest.param(1000.0, marks=pytest.mark.exact_long)])
 def test_missing_entries_taken_for_a_number_do_not(filled, monkeypatch):
     """The test above can fail: a family that fills holes in instead of skipping them."""
 
@@ -146,7 +146,7 @@ def test_numbers_fix_and_priors_learn():
     assert len(np.unique(draws.gamma)) == QUICK["n_draws"]
 
 
-@pytest.mark.parametrize("n_seeds", [3, pytest.param(5, marks=pytest.mark.exact_long)])
+@pytest.mark.parametrize("n_seeds", [1, pytest.param(5, marks=pytest.mark.exact_long)])
 def test_the_classes_of_zoo(n_seeds):
     """Seven classes that no fit has seen; the median of some seeds, 300 draws, else defaults."""
     X, classes = zoo()

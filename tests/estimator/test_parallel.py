@@ -51,7 +51,7 @@ def test_chains_in_processes(alone, n_jobs):
         assert fingerprint(BHMC(n_chains=4, n_jobs=n_jobs, **SETTINGS).fit(data())) == alone
 
 
-@pytest.mark.parametrize("threads", ["1", "4"])
+@pytest.mark.parametrize("threads", [pytest.param("1", marks=pytest.mark.exact_long), "4"])
 def test_blas_threads(alone, threads):
     code = (
         "from tests.estimator.test_parallel import *\n"

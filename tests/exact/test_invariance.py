@@ -9,6 +9,7 @@ from tests.exact.geweke import Setting
 from tests.exact.invariance import paired_z
 
 
+@pytest.mark.parametrize("n_draws", [1_000, pytest.param(10_000, marks=pytest.mark.exact_long)])
 @pytest.mark.parametrize("n_components", [None, 3])
 @pytest.mark.parametrize(
     ("sampler", "stage"),
@@ -19,9 +20,9 @@ from tests.exact.invariance import paired_z
         ("gibbs", "redraw_theta"),
     ],
 )
-def test_stage_leaves_the_joint_law_alone(sampler, stage, n_components):
+def test_stage_leaves_the_joint_law_alone(sampler, stage, n_components, n_draws):
     setting = Setting(n_components, n=5, n_levels=2, sigma2=0.3)
-    z = paired_z(setting, sampler, stage, 2_000, rng_for(21))
+    z = paired_z(setting, sampler, stage, n_draws, rng_for(21))
     assert np.abs(z).max() < Z_LIMIT
 
 

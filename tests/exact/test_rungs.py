@@ -5,6 +5,7 @@ limit of `tests.exact.alarm`.
 """
 
 import ast
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -110,3 +111,16 @@ def test_a_broken_ladder_is_noticed(broken, sentence):
     ladder = read()
     broken(ladder)
     assert sentence in " ".join(problems(ladder, exactness_tests(), KNOWN_MUTANTS))
+
+
+def test_make_exact_runs_every_long_test():
+    """What `make test` leaves out is not left out altogether."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    places = tuple(re.findall(r"tests/[\w/.]+", makefile.split("\nexact:")[1].split("\n\n")[0]))
+    long = [
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if "mark.exact_long" in path.read_text(encoding="utf-8")
+    ]
+    assert len(long) > 20
+    assert [file for file in long if not file.startswith(places)] == []

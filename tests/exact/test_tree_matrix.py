@@ -13,14 +13,15 @@ from tests.exact.invariance import paired_z
 from tests.exact.tree_matrix import ALL, FAMILIES, STAGES, TRANSITIONS, cell
 
 N_SHORT, N_LONG = 4_000, 10_000
-# One family a move; whole sweeps are in `test_diffused.py` and `test_discrete_trees.py`.
+# One family a move; whole sweeps are in `test_diffused.py` and `test_discrete_trees.py`. Moves of
+# one tree and family share their exact draws, which take longer than the moves.
 SHORT = [
     ("known", "diffused", "split"),
-    ("bernoulli", "gaussian", "atom"),
-    ("spherical", "gaussian", "subtree"),
-    ("categorical", "diffused", "regroup"),
+    ("bernoulli", "diffused", "atom"),
     ("bernoulli", "diffused", "steps"),
-    ("mixed", "diffused", "stretch"),
+    ("bernoulli", "diffused", "stretch"),
+    ("spherical", "gaussian", "subtree"),
+    ("spherical", "gaussian", "regroup"),
 ]
 
 
@@ -50,5 +51,5 @@ def test_every_move_with_every_family(family, transition, move):
 def test_the_matrix_is_whole():
     """No move is left out, and none of the short form either."""
     assert set(STAGES) == {*MOVES, ALL}
-    assert [move for *_, move in SHORT] == list(MOVES)
+    assert sorted(move for *_, move in SHORT) == sorted(MOVES)
     assert {transition for _, transition, _ in SHORT} == set(TRANSITIONS)

@@ -79,7 +79,8 @@ def test_counts_of_words():
     assert (
         choose(np.asarray(load_zoo().data, dtype=float)) == choose(load_wine().data) == "gaussian"
     )
-    dense, thin = (BHMC(n_draws=300, random_state=0).fit(data) for data in (X, sparse.csr_array(X)))
+    short = {"n_warmup": 100, "n_draws": 50, "n_chains": 1, "random_state": 0}
+    dense, thin = (BHMC(**short).fit(data) for data in (X, sparse.csr_array(X)))
     assert type(dense.likelihood_) is type(thin.likelihood_) is Multinomial
     np.testing.assert_array_equal(dense.component_labels_, thin.component_labels_)
     assert adjusted_mutual_info_score(label, dense.component_labels_) > 0.9

@@ -13,12 +13,12 @@ from tests.exact.alarm import Z_LIMIT, rng_for, z_of
 from tests.exact.geweke import STATISTICS, Setting, statistics
 from tests.exact.invariance import forward
 
-N_DRAWS = 3_000
+N_DRAWS, N_LONG = 1_500, 15_000
 # Those of tree, components and weights; the start has no theta or data of its own.
 PLACES = [i for i, name in enumerate(STATISTICS) if not name.startswith(("x", "theta"))]
 
 
-def _largest_z(n_components, n_draws=N_DRAWS) -> float:
+def _largest_z(n_components, n_draws) -> float:
     """z of the start's statistics against as many exact draws, which tests of a form share."""
     setting, rng = Setting(n_components, n=5, n_levels=2), rng_for(81)
     ours = []
@@ -33,16 +33,17 @@ def _largest_z(n_components, n_draws=N_DRAWS) -> float:
     return float(np.abs(z_of(ours.mean(axis=0) - theirs.mean(axis=0), error)).max())
 
 
+@pytest.mark.parametrize("n_draws", [N_DRAWS, pytest.param(N_LONG, marks=pytest.mark.exact_long)])
 @pytest.mark.parametrize("n_components", [None, 4])
-def test_the_law_of_the_prior(n_components):
-    assert _largest_z(n_components) < Z_LIMIT
+def test_the_law_of_the_prior(n_components, n_draws):
+    assert _largest_z(n_components, n_draws) < Z_LIMIT
 
 
 def test_a_wrong_start_is_noticed(monkeypatch):
     """The alarm rings: sticks of twice the concentration."""
     right = _start._stick_choices
     monkeypatch.setattr(_start, "_stick_choices", lambda size, a, rng: right(size, 2 * a, rng))
-    z = _largest_z(None, N_DRAWS // 3)
+    z = _largest_z(None, 1_000)
     print(f"sticks of twice the concentration: |z| {z:.1f}")
     assert z > Z_LIMIT
 

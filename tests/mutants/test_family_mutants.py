@@ -49,8 +49,8 @@ class _MarginalForgetsTheBase(GaussianFamily):
         # More draws than the suite judges the true family by.
         pytest.param(_MarginalForgetsThePrior, "redraw_data", 3_000, marks=pytest.mark.exact_long),
         (_NewThetaFromThePrior, "redraw_data", 1_000),
-        (_OneDatumTooMany, "redraw_theta", 1_500),
-        (_TableWithTwiceTheVariance, "redraw_data", 1_500),
+        (_OneDatumTooMany, "redraw_theta", 1_000),
+        (_TableWithTwiceTheVariance, "redraw_data", 1_000),
         (_MarginalForgetsTheBase, "redraw_data", 1_000),
     ],
 )

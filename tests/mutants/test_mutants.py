@@ -22,7 +22,7 @@ SETTINGS = {
     # Inner nodes below inner nodes, and data that share their leaf.
     "deep": {"n": 5, "n_levels": 3, "numbers": (0.5, 1.0, 0.5), "sigma2": 0.1},
 }
-N_DRAWS = 2_000
+N_DRAWS = 1_000
 
 
 def _mutants():
@@ -45,10 +45,16 @@ def test_mutant_is_rejected(mutant, monkeypatch):
 @pytest.mark.parametrize("setting", ["loose", "few", "deep"])
 def test_the_true_kernels_are_accepted(setting):
     """All stages in a row, on the draws that mutants are judged by."""
-    assert _largest_z("gibbs", "sweep", setting, N_DRAWS // 2, kernels) < Z_LIMIT
+    assert _largest_z("gibbs", "sweep", setting, N_DRAWS, kernels) < Z_LIMIT
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+def _settings(*short):
+    """The others are left to `make exact`."""
+    for name in SETTINGS:
+        yield pytest.param(name, marks=() if name in short else pytest.mark.exact_long)
+
+
+@pytest.mark.parametrize("setting", list(_settings("loose", "deep")))
 @pytest.mark.parametrize("n_components", [None, 4])
 @pytest.mark.parametrize("sampler", ["gibbs", "mh"])
 def test_unmutated_source_draws_what_the_compiled_kernels_draw(sampler, n_components, setting):
@@ -62,11 +68,11 @@ def test_unmutated_source_learns_what_the_compiled_kernels_learn(n_components):
     _check_same_draws(Learned(PRIORS["gamma"], n_components=n_components, n=5, n_levels=2), "gibbs")
 
 
-@pytest.mark.parametrize("setting", ["few", "deep"])
+@pytest.mark.parametrize("setting", [pytest.param("few", marks=pytest.mark.exact_long), "deep"])
 def test_the_route_by_logarithms_is_accepted(setting):
     """Every datum drawn as if it were far from everything."""
     engine = build(ALWAYS_FAR)
-    assert _largest_z("gibbs", "redraw_data", setting, N_DRAWS // 2, engine) < Z_LIMIT
+    assert _largest_z("gibbs", "redraw_data", setting, N_DRAWS, engine) < Z_LIMIT
 
 
 def _largest_z(sampler, stage, setting, n_draws, engine, n_components=None) -> float:

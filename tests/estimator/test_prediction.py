@@ -234,7 +234,7 @@ def test_auto_takes_new_rows_as_it_took_the_old():
     """New rows that look like another family are still those of the fit's."""
     X = data("gaussian", 30)
     bits = (X[:5] > 2).astype(float)  # "auto" would take bernoulli
-    for transition, likelihood in (("auto", "shaped_gaussian"), ("hdp", "gaussian")):
+    for transition, likelihood in (("auto", "tailed_gaussian"), ("hdp", "gaussian")):
         settings = QUICK | {"transition": transition}
         model, by_name = (BHMC(likelihood=a, **settings).fit(X) for a in ("auto", likelihood))
         np.testing.assert_array_equal(model.score_samples(bits), by_name.score_samples(bits))

@@ -10,7 +10,7 @@ from bhmc.model.diffused import kernels, reference, simulate
 from bhmc.model.diffused.forest import Forest, new_forest, planted
 from bhmc.model.diffused.locations import draw_locations
 from bhmc.model.diffused.row_numbers import row_numbers, split_room
-from bhmc.model.diffused.row_stage import RowStage
+from bhmc.model.diffused.row_stage import RowStage, Tables
 from bhmc.model.state import Partition
 from tests.exact.diffused import SETTINGS
 from tests.mutants.diffused_mutants import plain
@@ -322,30 +322,74 @@ def _log_q(forest, a, b, first, second) -> float:
     )
 
 
-@pytest.mark.parametrize("name", ["known", "diagonal holes"])
+@pytest.mark.parametrize("name", ["known", "diagonal holes", "spherical", "loose", "deep"])
 def test_options_of_rows(name):
-    """Tables of likelihoods, and the kernel's weights: one option at a time, all others being 0."""
-    setting = SETTINGS[name]
+    """Tables of likelihoods; weights with the row counted, times what is left of them without it.
+
+    Where it is alone in its atom it is taken out first.
+    """
+    setting, lone = SETTINGS[name], []
     for seed in range(6):
         rng = np.random.default_rng(seed)
-        state, X = setting.prior_draw(rng)
-        chain = setting.chain(state, X, "gibbs", rng)
+        chain = setting.chain(*setting.prior_draw(rng), "gibbs", rng)
         stage, rates = RowStage(chain), chain.rates
         for n_rows in chain.rows.tiles():
-            tables = stage._tables(n_rows)
+            tables = stage._tables(n_rows, stage._numbers())
         u, seen = _rows_of(chain)
-        for row, k in enumerate(chain.rows.component[:3]):
-            one = reference._copy(chain.forest)
-            PLAIN.take_row(one, k, *rates)
-            PLAIN.find_shares(one, *rates)
-            PLAIN.find_reach(one, *rates)
-            PLAIN.fill_options(one, tables, row, PLAIN.top_of_living(one, tables, row))
-            total = PLAIN.add_up_options(one, *rates)
-            exact = reference.row_options(one, u[row], seen[row], *rates)
+        for row, k in enumerate(chain.rows.component[:4]):
+            without, one = reference._copy(chain.forest), reference._copy(chain.forest)
+            PLAIN.take_row(without, k, *rates)
+            lone.append(bool(one.count[k] == 1))
+            own, one = (-1, without) if lone[-1] else (k, one)
+            PLAIN.find_priors(one, *rates)
+            total = PLAIN.weigh_options(one, tables, row, own)
+            assert one.option.sum() + one.opening.sum() == pytest.approx(total)
+            exact = reference.row_options(without, u[row], seen[row], *rates)
             found = np.append(one.option[list(exact[0])], one.opening[list(exact[1])])
-            assert one.option.sum() + one.opening.sum() == pytest.approx(total) == found.sum()
+            assert found.sum() == pytest.approx(total)
+            at = [*((one.leaf[i], i == own) for i in exact[0]), *((z, False) for z in exact[1])]
+            left = [1.0 if own < 0 else PLAIN.left_without(one, own, *place) for place in at]
+            assert max(left) <= 1.0
             exact = [*exact[0].values(), *exact[1].values()]
-            assert apart(np.log(found), exact) < 1e-9
+            assert apart(np.log(found * left), exact) < 1e-9
+    assert True in lone
+    assert False in lone
+
+
+def test_options_of_rows_in_a_unit_that_is_too_small():
+    """A row whose own atom is far away; an atom that is gone would be nearer still."""
+    one = forest_of(0, 2, 1, False)
+    n_atoms, n_nodes, gone = int(one.used[1]), int(one.used[0]), int(one.used[1]) - 1
+    one.leaf[gone], one.used[1] = -1, n_atoms
+    log_f = -np.arange(n_atoms, dtype=float)[None]
+    log_f[0, 0], log_f[0, gone] = -5e3, 5e3
+    empty = np.empty((1, 0))
+    tables = Tables(log_f, np.full((1, n_nodes), -3.0), empty, empty, np.zeros(3, int))
+    PLAIN.find_priors(one, ALPHA, G)
+    total = PLAIN.weigh_options(one, tables, 0, 0)
+    exact = one.atom_prior[:n_atoms] * np.exp(np.minimum(log_f[0], 0.0) + 1.0)
+    np.testing.assert_allclose(one.option[1:gone], exact[1:gone], rtol=1e-12)
+    assert one.option[gone] == 0.0
+    assert total == pytest.approx(exact[:gone].sum() + one.node_prior.sum() * np.exp(-2.0))
+
+
+def test_weights_follow_rows_that_move():
+    """They are those that are found anew, whichever atoms a row comes from and goes to."""
+    moved = 0
+    for forest in forests():
+        atoms = reference._atoms(forest)
+        for old, new in product(atoms, repeat=2):
+            if old == new or forest.count[old] < 2:
+                continue
+            one = reference._copy(forest)
+            PLAIN.find_priors(one, ALPHA, G)
+            PLAIN.move_row(one, old, new, ALPHA, G)
+            again = reference._copy(one)
+            PLAIN.find_priors(again, ALPHA, G)
+            for name in ("atom_prior", "node_prior", "losses", "rows", "count"):
+                np.testing.assert_allclose(getattr(one, name), getattr(again, name), rtol=1e-12)
+            moved += 1
+    assert moved > 20
 
 
 def _rows_of(chain):
@@ -354,23 +398,24 @@ def _rows_of(chain):
     return u, np.ones_like(u, bool) if seen is None else seen > 0
 
 
-@pytest.mark.parametrize("name", ["known", "diagonal holes", "clear, deep"])
+@pytest.mark.parametrize("name", ["known", "diagonal holes", "clear, deep", "spherical"])
 def test_columns_of_what_begins_in_a_tile(name):
     """They are those that a new table has."""
     setting = SETTINGS[name]
     for seed in range(6):
         rng = np.random.default_rng(seed)
         chain = setting.chain(*setting.prior_draw(rng), "gibbs", rng)
-        stage, numbers = RowStage(chain), row_numbers(chain.rows.family, slice(0, None))
+        stage = RowStage(chain)
         for n_rows in chain.rows.tiles():
-            tables = stage._tables(n_rows)
+            numbers = stage._numbers()
+            tables = stage._tables(n_rows, numbers)
         old = [table.copy() for table in tables[:2]]
         for z in reference._nodes(chain.forest):
             PLAIN.begin_atom(chain.forest, numbers, tables, 0, z, rng)
-        new = stage._tables(n_rows)
+        new = stage._tables(n_rows, numbers)
         for before, after, young in zip(old, new[:2], tables[2:4], strict=True):
             n = before.shape[1]
-            np.testing.assert_array_equal(before, after[:, :n])
+            np.testing.assert_allclose(before, after[:, :n], rtol=1e-12, atol=1e-12)
             found = young[1:, : after.shape[1] - n]
             np.testing.assert_allclose(found, after[1:, n:], rtol=1e-9, atol=1e-9)
 

@@ -29,6 +29,7 @@ SOURCES = (
             "messages",
             "places",
             "coordinates",
+            "row_prior",
             "row_births",
             "row_pass",
             "atom_sides",
@@ -120,8 +121,8 @@ DIFFUSED_MUTANTS = (
         KERNELS,
         (
             (
-                "w = forest.weight[z] * conc * forest.opening[z]",
-                "w = forest.weight[z] * forest.opening[z]",
+                "forest.node_prior[z] = weight * concentration(forest, z, alpha, g)",
+                "forest.node_prior[z] = weight",
             ),
         ),
         "redraw_rows",
@@ -133,9 +134,8 @@ DIFFUSED_MUTANTS = (
         KERNELS,
         (
             (
-                "forest.rows[z] / (forest.rows[z] + concentration(forest, z, alpha, g))\n"
-                "    forest.share[z]",
-                "forest.rows[z] / (forest.rows[z] + 1.0)\n    forest.share[z]",
+                "rows, conc = forest.rows[z], concentration(forest, z, alpha, g)",
+                "rows, conc = forest.rows[z], 1.0",
             ),
         ),
         "redraw_rows",
@@ -147,8 +147,8 @@ DIFFUSED_MUTANTS = (
         KERNELS,
         (
             (
-                "w = forest.weight[forest.leaf[k]] * forest.count[k] * forest.option[k]",
-                "w = forest.weight[forest.leaf[k]] * (forest.count[k] > 0) * forest.option[k]",
+                "forest.weight[z] * forest.count[k] if z >= 0 else 0.0",
+                "forest.weight[z] * (forest.count[k] > 0) if z >= 0 else 0.0",
             ),
         ),
         "redraw_rows",
@@ -160,14 +160,49 @@ DIFFUSED_MUTANTS = (
         KERNELS,
         (
             (
-                "    fill_options(forest, tables, i, top_of_all(forest, tables, i))\n",
+                "    total = weigh_options(forest, tables, i, own)\n",
                 "    i = min(i + 1, len(tables.atoms) - 1)\n"
-                "    fill_options(forest, tables, i, top_of_all(forest, tables, i))\n",
+                "    total = weigh_options(forest, tables, i, own)\n",
             ),
         ),
         "redraw_rows",
         "known",
         80,
+    ),
+    DiffusedMutant(
+        "a row counts itself in its atom",
+        KERNELS,
+        (
+            (
+                "(forest.count[own] - 1) / forest.count[own] if same_atom else 1.0",
+                "1.0",
+            ),
+        ),
+        "redraw_rows",
+        "full leaves",
+        300,
+    ),
+    DiffusedMutant(
+        "a row counts itself in the nodes above it",
+        KERNELS,
+        (("return ratio * forest.losses[y]", "return ratio"),),
+        "redraw_rows",
+        "loose",
+        600,
+    ),
+    DiffusedMutant(
+        "weights that do not follow a row to another leaf",
+        KERNELS,
+        (
+            (
+                "        put_row(forest, new, alpha, g)\n        spread_shares(forest, alpha, g)\n",
+                "        put_row(forest, new, alpha, g)\n"
+                "        find_atom_prior(forest, old)\n        find_atom_prior(forest, new)\n",
+            ),
+        ),
+        "redraw_rows",
+        "loose",
+        600,
     ),
     # ---- Births ----
     DiffusedMutant(

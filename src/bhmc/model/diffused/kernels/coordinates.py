@@ -69,9 +69,9 @@ def find_line(forest, numbers, places, here, anchor, level):
 
 @summing
 def product_at(x, i, y, j):
-    """x[i] . y[j]."""
+    """x[i] . y[j], over the columns of y; x may have more."""
     total = 0.0
-    for d in range(x.shape[1]):
+    for d in range(y.shape[1]):
         total += x[i, d] * y[j, d]
     return total
 

@@ -272,11 +272,96 @@ def of_steps(engine, n_seeds: int = 4) -> float:
     return max(found)
 
 
+def of_rows(engine, n_seeds: int = 4) -> float:
+    """The same of the options of rows, and of weights that follow rows to other atoms."""
+    settings = ("known", "diagonal holes", "spherical", "loose", "deep")
+    apart_in = [of_options(engine, name, seed) for name in settings for seed in range(n_seeds)]
+    return max(*apart_in, of_moved_rows(engine, n_seeds))
+
+
+def opened(name: str, seed: int):
+    """A chain before a pass over its rows, and the tables of its only tile."""
+    setting, rng = SETTINGS[name], np.random.default_rng(seed)
+    chain = setting.chain(*setting.prior_draw(rng), "gibbs", rng)
+    stage = RowStage(chain)
+    tables = [stage._tables(n_rows, stage._numbers()) for n_rows in chain.rows.tiles()]
+    return chain, tables[0]
+
+
+def weighed(engine, chain, tables, row):
+    """(forest whose options of a row have their weights, its own atom or -1, exact log weights).
+
+    The row is counted in its atom; where it is alone there it is taken out.
+    """
+    k, (u, seen), rates = int(chain.rows.component[row]), _rows_of(chain), chain.rates
+    without, one, own = reference._copy(chain.forest), reference._copy(chain.forest), k
+    PLAIN.take_row(without, k, *rates)
+    if one.count[k] == 1:
+        one, own = reference._copy(without), -1
+    engine.find_priors(one, *rates)
+    total = engine.weigh_options(one, tables, row, own)
+    exact = reference.row_options(without, u[row], seen[row], *rates)
+    found = one.option[list(exact[0])].sum() + one.opening[list(exact[1])].sum()
+    assert one.option.sum() + one.opening.sum() == pytest.approx(total) == found
+    return one, own, exact
+
+
+def of_options(engine, name: str, seed: int) -> float:
+    """Weights with the row counted, times what is left of them without it."""
+    chain, tables = opened(name, seed)
+    found = []
+    for row in range(min(4, chain.rows.n_rows)):
+        one, own, (atoms, nodes) = weighed(engine, chain, tables, row)
+        at = [*((one.leaf[k], k == own) for k in atoms), *((z, False) for z in nodes)]
+        left = [1.0 if own < 0 else engine.left_without(one, own, *place) for place in at]
+        assert max(left) <= 1.0
+        weights = np.append(one.option[list(atoms)], one.opening[list(nodes)]) * left
+        found.append(apart(np.log(weights), [*atoms.values(), *nodes.values()]))
+    return max(found)
+
+
+def of_moved_rows(engine, n_seeds: int) -> float:
+    """Weights after a row has gone to another atom are those that are found anew."""
+    found = []
+    for forest in forests(n_seeds):
+        for old, new in product(reference._atoms(forest), repeat=2):
+            if old == new or forest.count[old] < 2:
+                continue
+            one = reference._copy(forest)
+            engine.find_priors(one, ALPHA, G)
+            engine.move_row(one, old, new, ALPHA, G)
+            again = reference._copy(one)
+            engine.find_priors(again, ALPHA, G)
+            for name in ("atom_prior", "node_prior", "losses"):
+                found.append(np.abs(getattr(one, name) - getattr(again, name)).max())
+    assert len(found) > 20
+    return max(found)
+
+
+def of_row_draws(engine, n_seeds: int = 4) -> float:
+    """How far options are from being drawn as often as they must; 0 below five standard errors."""
+    found, rng, n = [], np.random.default_rng(8), 2_000
+    for name, seed in product(("loose", "three"), range(3)):
+        chain, tables = opened(name, seed)
+        one, own, (atoms, nodes) = weighed(engine, chain, tables, 0)
+        drawn = np.array([engine.draw_option(one, tables, 0, own, rng) for _ in range(n)])
+        log_w = np.array([*atoms.values(), *nodes.values()])
+        p = np.exp(log_w - np.logaddexp.reduce(log_w))
+        options = [*atoms, *(len(one.leaf) + z for z in nodes)]
+        share = np.array([(drawn == option).mean() for option in options])
+        assert share.sum() == pytest.approx(1.0)
+        far = np.abs(share - p)
+        found.append(far[far > 5 * np.sqrt((p * (1 - p) + 1 / n) / n)].sum())
+    return max(found)
+
+
 LARGEST_DIFFERENCE = {
     "atom": of_atoms,
     "subtree": of_subtrees,
     "regroup": of_nodes,
     "steps": of_steps,
+    "rows": of_rows,
+    "draws of rows": of_row_draws,
 }
 
 
@@ -287,6 +372,18 @@ def test_weights_of_moves(move):
 
 def test_compiled_evidence():
     assert of_steps(kernels) < 1e-9
+
+
+def test_evidence_down_to_a_level_changes_as_all_evidence():
+    """Where no variance below the level changes."""
+    for forest in [*forests(), *(in_two_blocks(seed) for seed in range(4))]:
+        for level in range(1, len(forest.variance)):
+            one = settled(reference._copy(forest))
+            before = PLAIN.log_evidence_to(one, level), reference.log_evidence(one)
+            one.variance[level, -1] *= 3.0
+            after = PLAIN.log_evidence_to(one, level), reference.log_evidence(one)
+            changes = np.subtract(after, before)
+            assert changes[0] == pytest.approx(changes[1], rel=1e-9, abs=1e-9)
 
 
 def test_a_merge_finds_the_probability_of_the_split_that_undoes_it():
@@ -322,40 +419,6 @@ def _log_q(forest, a, b, first, second) -> float:
     )
 
 
-@pytest.mark.parametrize("name", ["known", "diagonal holes", "spherical", "loose", "deep"])
-def test_options_of_rows(name):
-    """Tables of likelihoods; weights with the row counted, times what is left of them without it.
-
-    Where it is alone in its atom it is taken out first.
-    """
-    setting, lone = SETTINGS[name], []
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        chain = setting.chain(*setting.prior_draw(rng), "gibbs", rng)
-        stage, rates = RowStage(chain), chain.rates
-        for n_rows in chain.rows.tiles():
-            tables = stage._tables(n_rows, stage._numbers())
-        u, seen = _rows_of(chain)
-        for row, k in enumerate(chain.rows.component[:4]):
-            without, one = reference._copy(chain.forest), reference._copy(chain.forest)
-            PLAIN.take_row(without, k, *rates)
-            lone.append(bool(one.count[k] == 1))
-            own, one = (-1, without) if lone[-1] else (k, one)
-            PLAIN.find_priors(one, *rates)
-            total = PLAIN.weigh_options(one, tables, row, own)
-            assert one.option.sum() + one.opening.sum() == pytest.approx(total)
-            exact = reference.row_options(without, u[row], seen[row], *rates)
-            found = np.append(one.option[list(exact[0])], one.opening[list(exact[1])])
-            assert found.sum() == pytest.approx(total)
-            at = [*((one.leaf[i], i == own) for i in exact[0]), *((z, False) for z in exact[1])]
-            left = [1.0 if own < 0 else PLAIN.left_without(one, own, *place) for place in at]
-            assert max(left) <= 1.0
-            exact = [*exact[0].values(), *exact[1].values()]
-            assert apart(np.log(found * left), exact) < 1e-9
-    assert True in lone
-    assert False in lone
-
-
 def test_options_of_rows_in_a_unit_that_is_too_small():
     """A row whose own atom is far away; an atom that is gone would be nearer still."""
     one = forest_of(0, 2, 1, False)
@@ -371,25 +434,6 @@ def test_options_of_rows_in_a_unit_that_is_too_small():
     np.testing.assert_allclose(one.option[1:gone], exact[1:gone], rtol=1e-12)
     assert one.option[gone] == 0.0
     assert total == pytest.approx(exact[:gone].sum() + one.node_prior.sum() * np.exp(-2.0))
-
-
-def test_weights_follow_rows_that_move():
-    """They are those that are found anew, whichever atoms a row comes from and goes to."""
-    moved = 0
-    for forest in forests():
-        atoms = reference._atoms(forest)
-        for old, new in product(atoms, repeat=2):
-            if old == new or forest.count[old] < 2:
-                continue
-            one = reference._copy(forest)
-            PLAIN.find_priors(one, ALPHA, G)
-            PLAIN.move_row(one, old, new, ALPHA, G)
-            again = reference._copy(one)
-            PLAIN.find_priors(again, ALPHA, G)
-            for name in ("atom_prior", "node_prior", "losses", "rows", "count"):
-                np.testing.assert_allclose(getattr(one, name), getattr(again, name), rtol=1e-12)
-            moved += 1
-    assert moved > 20
 
 
 def _rows_of(chain):

@@ -36,6 +36,7 @@ SOURCES = (
             "atom_splits",
             "tree_moves",
             "regroup",
+            "steps",
         )
     ),
 )
@@ -71,7 +72,6 @@ ROW_STAGE = Part(f"{_HOME}.row_stage", "RowStage", _SAMPLER)
 SPLITS = Part(f"{_HOME}.atom_splits", "split_and_merge", _SAMPLER)
 TREE_STAGE = Part(f"{_HOME}.tree_stage", "redraw_tree", _SAMPLER)
 LOCATIONS = Part(f"{_HOME}.locations", "draw_locations", f"{_HOME}.tree_stage")
-SLICE = Part("bhmc.likelihoods.slice_sampler", "slice_draw", f"{_HOME}.tree_stage")
 VARIANCES = Part(f"{_HOME}.prior", "StepPrior.draw")
 BOUNDS = Part(f"{_HOME}.prior", "StepPrior.bounds")
 LOG_TREE = Part(f"{_HOME}.prior", "log_tree", _SAMPLER)
@@ -180,7 +180,9 @@ DIFFUSED_MUTANTS = (
         ),
         "redraw_rows",
         "full leaves",
-        300,
+        0,
+        ("rows",),
+        in_weights=True,
     ),
     DiffusedMutant(
         "a row counts itself in the nodes above it",
@@ -188,7 +190,9 @@ DIFFUSED_MUTANTS = (
         (("return ratio * forest.losses[y]", "return ratio"),),
         "redraw_rows",
         "loose",
-        600,
+        0,
+        ("rows",),
+        in_weights=True,
     ),
     DiffusedMutant(
         "weights that do not follow a row to another leaf",
@@ -202,7 +206,34 @@ DIFFUSED_MUTANTS = (
         ),
         "redraw_rows",
         "loose",
-        600,
+        0,
+        ("rows",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "an option is never drawn again",
+        KERNELS,
+        (("if left < bound * weight_of(forest, option):", "if left < weight_of(forest, option):"),),
+        "redraw_rows",
+        "loose",
+        0,
+        ("draws of rows",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "what is left of an option is not uniform",
+        KERNELS,
+        (
+            (
+                "        if left < weight:\n            return own, left\n",
+                "        if left < weight:\n            return own, 0.0\n",
+            ),
+        ),
+        "redraw_rows",
+        "loose",
+        0,
+        ("draws of rows",),
+        in_weights=True,
     ),
     # ---- Births ----
     DiffusedMutant(
@@ -553,8 +584,8 @@ DIFFUSED_MUTANTS = (
     ),
     DiffusedMutant(
         "a slice of a logarithm without its Jacobian",
-        SLICE,
-        (("return log_density(math.exp(y)) + y", "return log_density(math.exp(y))"),),
+        KERNELS,
+        (("- shape * y - scale / value", "- (shape + 1.0) * y - scale / value"),),
         "redraw_tree",
         "known",
         500,
@@ -590,7 +621,7 @@ DIFFUSED_MUTANTS = (
         KERNELS,
         (
             (
-                "    collect(forest)\n    depth, total = len(forest.variance) - 2, 0.0\n",
+                "    collect_above(forest, level)\n    depth, total = len(forest.variance) - 2, 0.0\n",
                 "    depth, total = len(forest.variance) - 2, 0.0\n",
             ),
         ),
@@ -612,7 +643,7 @@ DIFFUSED_MUTANTS = (
     ),
     DiffusedMutant(
         "steps beyond their neighbours",
-        TREE_STAGE,
+        KERNELS,
         (("if not least <= value <= most:", "if value <= 0:"),),
         "redraw_tree",
         "floor, deep",

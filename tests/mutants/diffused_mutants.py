@@ -570,11 +570,11 @@ DIFFUSED_MUTANTS = (
     # ---- Variances, locations integrated out ----
     DiffusedMutant(
         "steps below level 1 without their prior",
-        TREE_STAGE,
+        KERNELS,
         (
             (
-                "return p(value) +",
-                "return (level == 1) * p(value) +",
+                "- shape * y - scale / value",
+                "+ (y if level > 1 else -shape * y - scale / value)",
             ),
         ),
         "redraw_tree",
@@ -621,8 +621,8 @@ DIFFUSED_MUTANTS = (
         KERNELS,
         (
             (
-                "    collect_above(forest, level)\n    depth, total = len(forest.variance) - 2, 0.0\n",
-                "    depth, total = len(forest.variance) - 2, 0.0\n",
+                "    collect_above(forest, level)\n    depth, total =",
+                "    depth, total =",
             ),
         ),
         "redraw_tree",

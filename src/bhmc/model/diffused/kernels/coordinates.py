@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from bhmc._compiled.decorators import helper, summing
+from bhmc._compiled.decorators import helper, merged, summing
 from bhmc._compiled.distributions import normal_draw
 from bhmc._compiled.logistic_normal import log_integral, log_probabilities, logit_draw
 
@@ -18,7 +18,7 @@ def seen_at(numbers, n, d):
     return 1.0 if len(numbers.seen) == 0 else numbers.seen[n, d]
 
 
-@helper
+@merged
 def log_group(forest, numbers, known, z, d, total, seen):
     """log of the integral of f of a group of rows of leaf z over N(m_z, v) in coordinate d.
 

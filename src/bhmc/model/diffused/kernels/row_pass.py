@@ -1,8 +1,8 @@
 """One row after the other chooses its atom, or where in the tree a new one begins.
 
-A row that shares its atom is not taken out. Its options are weighed with the row itself counted,
-which no weight is smaller for; the option drawn is kept with the probability "weight without the
-row over weight with it", else it is drawn again. A row that comes back, as most do, changes nothing.
+A row that shares its atom is not taken out. Its options are weighed with the row itself counted:
+no weight is smaller for it. The option drawn is kept with the probability "weight without the row
+over weight with it", else it is drawn again. A row that comes back, as most do, changes nothing.
 """
 
 import math

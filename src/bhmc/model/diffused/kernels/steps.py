@@ -72,6 +72,4 @@ def draw_steps(forest, blocks, variances, least, shape, scales, rng):
             high = variances[level - 1, block] if level > 1 else np.inf
             within = (low, high, shape, scales[level - 1, block])
             value = variances[level, block]
-            variances[level, block] = draw_step(
-                forest, blocks, block, level, value, within, rng
-            )
+            variances[level, block] = draw_step(forest, blocks, block, level, value, within, rng)

@@ -117,21 +117,40 @@ def _some_sweeps(chain) -> None:
 
 
 def diffused() -> list[Figure]:
-    """A sweep of transition="diffused" against one of "hdp": same rows, same components."""
+    """A sweep of transition="diffused" against one of "hdp": same rows, same components.
+
+    All moves, on average over as many sweeps as they take. Once where the means of components are
+    independent, so that the diffused tree has few nodes, and once where they are a hierarchy.
+    """
+    figures = []
+    for name, steps in (("no hierarchy", (0.0, 0.0, 1.0)), ("a hierarchy", (3.0, 2.0, 1.0))):
+        chains = _chains_of_both(*steps)
+        works = {key: partial(_some_sweeps, chain) for key, chain in chains.items()}
+        seconds = take_turns(works, 3)
+        value = ratio(seconds["diffused"], seconds["hdp"])
+        title = f"1e5 x 32, 50 components, {name}: sweep of diffused / hdp"
+        figures.append(Figure(title, value, "x", DIFFUSED))
+        for key, chain in chains.items():
+            size = f"{name}: nodes of {key}, {chain.n_components} components"
+            figures.append(Figure(size, chain.n_nodes, ""))
+    return figures
+
+
+def _chains_of_both(*steps: float) -> dict:
+    """A chain of either transition that starts at 5, 10 and 50 groups; how far each level steps."""
     rng, shape = np.random.default_rng(0), Shape(100_000, 32, 50, 66)
     component = rng.integers(shape.k, size=shape.n)
-    X = rng.standard_normal((shape.k, shape.d))[component]
-    X += rng.standard_normal(X.shape)
     labels = np.column_stack([component // 10, component // 5, component])
+    X = rng.standard_normal((shape.n, shape.d))
+    for group, step in zip(labels.T, steps, strict=True):
+        X += step * rng.standard_normal((shape.k, shape.d))[group]
     chains = {}
     for transition in (Hdp().bind(Hyper(0.2, 1.0, 1.0)), Diffused().bind(Hyper(0.2, 1.0, 0.2))):
         rows, rng = LocalRows(SharedGaussian.scaled_to(X).prepare(X)), np.random.default_rng(1)
         rows.turn_to(rows.family.start_shared())
         state = transition.start(rows, labels, n_levels=3, rng=rng)
         chains[transition.name] = transition.sampler(state, rows, "gibbs", rng)
-    seconds = take_turns({name: chain.sweep for name, chain in chains.items()}, 12)
-    value = ratio(seconds["diffused"], seconds["hdp"])
-    return [Figure("1e5 x 32, 50 components: sweep of diffused / hdp", value, "x", DIFFUSED)]
+    return chains
 
 
 def float32() -> list[Figure]:

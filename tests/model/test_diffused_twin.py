@@ -10,7 +10,7 @@ from bhmc.model.diffused import kernels, reference, simulate
 from bhmc.model.diffused.forest import Forest, new_forest, planted
 from bhmc.model.diffused.locations import draw_locations
 from bhmc.model.diffused.row_numbers import row_numbers, split_room
-from bhmc.model.diffused.row_stage import RowStage
+from bhmc.model.diffused.row_stage import RowStage, Tables
 from bhmc.model.state import Partition
 from tests.exact.diffused import SETTINGS
 from tests.mutants.diffused_mutants import plain
@@ -272,11 +272,96 @@ def of_steps(engine, n_seeds: int = 4) -> float:
     return max(found)
 
 
+def of_rows(engine, n_seeds: int = 4) -> float:
+    """The same of the options of rows, and of weights that follow rows to other atoms."""
+    settings = ("known", "diagonal holes", "spherical", "loose", "deep")
+    apart_in = [of_options(engine, name, seed) for name in settings for seed in range(n_seeds)]
+    return max(*apart_in, of_moved_rows(engine, n_seeds))
+
+
+def opened(name: str, seed: int):
+    """A chain before a pass over its rows, and the tables of its only tile."""
+    setting, rng = SETTINGS[name], np.random.default_rng(seed)
+    chain = setting.chain(*setting.prior_draw(rng), "gibbs", rng)
+    stage = RowStage(chain)
+    tables = [stage._tables(n_rows, stage._numbers()) for n_rows in chain.rows.tiles()]
+    return chain, tables[0]
+
+
+def weighed(engine, chain, tables, row):
+    """(forest whose options of a row have their weights, its own atom or -1, exact log weights).
+
+    The row is counted in its atom; where it is alone there it is taken out.
+    """
+    k, (u, seen), rates = int(chain.rows.component[row]), _rows_of(chain), chain.rates
+    without, one, own = reference._copy(chain.forest), reference._copy(chain.forest), k
+    PLAIN.take_row(without, k, *rates)
+    if one.count[k] == 1:
+        one, own = reference._copy(without), -1
+    engine.find_priors(one, *rates)
+    total = engine.weigh_options(one, tables, row, own)
+    exact = reference.row_options(without, u[row], seen[row], *rates)
+    found = one.option[list(exact[0])].sum() + one.opening[list(exact[1])].sum()
+    assert one.option.sum() + one.opening.sum() == pytest.approx(total) == found
+    return one, own, exact
+
+
+def of_options(engine, name: str, seed: int) -> float:
+    """Weights with the row counted, times what is left of them without it."""
+    chain, tables = opened(name, seed)
+    found = []
+    for row in range(min(4, chain.rows.n_rows)):
+        one, own, (atoms, nodes) = weighed(engine, chain, tables, row)
+        at = [*((one.leaf[k], k == own) for k in atoms), *((z, False) for z in nodes)]
+        left = [1.0 if own < 0 else engine.left_without(one, own, *place) for place in at]
+        assert max(left) <= 1.0
+        weights = np.append(one.option[list(atoms)], one.opening[list(nodes)]) * left
+        found.append(apart(np.log(weights), [*atoms.values(), *nodes.values()]))
+    return max(found)
+
+
+def of_moved_rows(engine, n_seeds: int) -> float:
+    """Weights after a row has gone to another atom are those that are found anew."""
+    found = []
+    for forest in forests(n_seeds):
+        for old, new in product(reference._atoms(forest), repeat=2):
+            if old == new or forest.count[old] < 2:
+                continue
+            one = reference._copy(forest)
+            engine.find_priors(one, ALPHA, G)
+            engine.move_row(one, old, new, ALPHA, G)
+            again = reference._copy(one)
+            engine.find_priors(again, ALPHA, G)
+            for name in ("atom_prior", "node_prior", "losses"):
+                found.append(np.abs(getattr(one, name) - getattr(again, name)).max())
+    assert len(found) > 20
+    return max(found)
+
+
+def of_row_draws(engine, n_seeds: int = 4) -> float:
+    """How far options are from being drawn as often as they must; 0 below five standard errors."""
+    found, rng, n = [], np.random.default_rng(8), 2_000
+    for name, seed in product(("loose", "three"), range(3)):
+        chain, tables = opened(name, seed)
+        one, own, (atoms, nodes) = weighed(engine, chain, tables, 0)
+        drawn = np.array([engine.draw_option(one, tables, 0, own, rng) for _ in range(n)])
+        log_w = np.array([*atoms.values(), *nodes.values()])
+        p = np.exp(log_w - np.logaddexp.reduce(log_w))
+        options = [*atoms, *(len(one.leaf) + z for z in nodes)]
+        share = np.array([(drawn == option).mean() for option in options])
+        assert share.sum() == pytest.approx(1.0)
+        far = np.abs(share - p)
+        found.append(far[far > 5 * np.sqrt((p * (1 - p) + 1 / n) / n)].sum())
+    return max(found)
+
+
 LARGEST_DIFFERENCE = {
     "atom": of_atoms,
     "subtree": of_subtrees,
     "regroup": of_nodes,
     "steps": of_steps,
+    "rows": of_rows,
+    "draws of rows": of_row_draws,
 }
 
 
@@ -287,6 +372,18 @@ def test_weights_of_moves(move):
 
 def test_compiled_evidence():
     assert of_steps(kernels) < 1e-9
+
+
+def test_evidence_down_to_a_level_changes_as_all_evidence():
+    """Where no variance below the level changes."""
+    for forest in [*forests(), *(in_two_blocks(seed) for seed in range(4))]:
+        for level in range(1, len(forest.variance)):
+            one = settled(reference._copy(forest))
+            before = PLAIN.log_evidence_to(one, level), reference.log_evidence(one)
+            one.variance[level, -1] *= 3.0
+            after = PLAIN.log_evidence_to(one, level), reference.log_evidence(one)
+            changes = np.subtract(after, before)
+            assert changes[0] == pytest.approx(changes[1], rel=1e-9, abs=1e-9)
 
 
 def test_a_merge_finds_the_probability_of_the_split_that_undoes_it():
@@ -322,30 +419,21 @@ def _log_q(forest, a, b, first, second) -> float:
     )
 
 
-@pytest.mark.parametrize("name", ["known", "diagonal holes"])
-def test_options_of_rows(name):
-    """Tables of likelihoods, and the kernel's weights: one option at a time, all others being 0."""
-    setting = SETTINGS[name]
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        state, X = setting.prior_draw(rng)
-        chain = setting.chain(state, X, "gibbs", rng)
-        stage, rates = RowStage(chain), chain.rates
-        for n_rows in chain.rows.tiles():
-            tables = stage._tables(n_rows)
-        u, seen = _rows_of(chain)
-        for row, k in enumerate(chain.rows.component[:3]):
-            one = reference._copy(chain.forest)
-            PLAIN.take_row(one, k, *rates)
-            PLAIN.find_shares(one, *rates)
-            PLAIN.find_reach(one, *rates)
-            PLAIN.fill_options(one, tables, row, PLAIN.top_of_living(one, tables, row))
-            total = PLAIN.add_up_options(one, *rates)
-            exact = reference.row_options(one, u[row], seen[row], *rates)
-            found = np.append(one.option[list(exact[0])], one.opening[list(exact[1])])
-            assert one.option.sum() + one.opening.sum() == pytest.approx(total) == found.sum()
-            exact = [*exact[0].values(), *exact[1].values()]
-            assert apart(np.log(found), exact) < 1e-9
+def test_options_of_rows_in_a_unit_that_is_too_small():
+    """A row whose own atom is far away; an atom that is gone would be nearer still."""
+    one = forest_of(0, 2, 1, False)
+    n_atoms, n_nodes, gone = int(one.used[1]), int(one.used[0]), int(one.used[1]) - 1
+    one.leaf[gone], one.used[1] = -1, n_atoms
+    log_f = -np.arange(n_atoms, dtype=float)[None]
+    log_f[0, 0], log_f[0, gone] = -5e3, 5e3
+    empty = np.empty((1, 0))
+    tables = Tables(log_f, np.full((1, n_nodes), -3.0), empty, empty, np.zeros(3, int))
+    PLAIN.find_priors(one, ALPHA, G)
+    total = PLAIN.weigh_options(one, tables, 0, 0)
+    exact = one.atom_prior[:n_atoms] * np.exp(np.minimum(log_f[0], 0.0) + 1.0)
+    np.testing.assert_allclose(one.option[1:gone], exact[1:gone], rtol=1e-12)
+    assert one.option[gone] == 0.0
+    assert total == pytest.approx(exact[:gone].sum() + one.node_prior.sum() * np.exp(-2.0))
 
 
 def _rows_of(chain):
@@ -354,23 +442,24 @@ def _rows_of(chain):
     return u, np.ones_like(u, bool) if seen is None else seen > 0
 
 
-@pytest.mark.parametrize("name", ["known", "diagonal holes", "clear, deep"])
+@pytest.mark.parametrize("name", ["known", "diagonal holes", "clear, deep", "spherical"])
 def test_columns_of_what_begins_in_a_tile(name):
     """They are those that a new table has."""
     setting = SETTINGS[name]
     for seed in range(6):
         rng = np.random.default_rng(seed)
         chain = setting.chain(*setting.prior_draw(rng), "gibbs", rng)
-        stage, numbers = RowStage(chain), row_numbers(chain.rows.family, slice(0, None))
+        stage = RowStage(chain)
         for n_rows in chain.rows.tiles():
-            tables = stage._tables(n_rows)
+            numbers = stage._numbers()
+            tables = stage._tables(n_rows, numbers)
         old = [table.copy() for table in tables[:2]]
         for z in reference._nodes(chain.forest):
             PLAIN.begin_atom(chain.forest, numbers, tables, 0, z, rng)
-        new = stage._tables(n_rows)
+        new = stage._tables(n_rows, numbers)
         for before, after, young in zip(old, new[:2], tables[2:4], strict=True):
             n = before.shape[1]
-            np.testing.assert_array_equal(before, after[:, :n])
+            np.testing.assert_allclose(before, after[:, :n], rtol=1e-12, atol=1e-12)
             found = young[1:, : after.shape[1] - n]
             np.testing.assert_allclose(found, after[1:, n:], rtol=1e-9, atol=1e-9)
 

@@ -104,11 +104,11 @@ def test_rows_of_logits_are_what_the_family_says(name):
         numbers, room = row_numbers(family, slice(0, n)), split_room(n, 1)
         stage, forest = RowStage(chain), chain.forest
         for n_rows in chain.rows.tiles():
-            tables = stage._tables(n_rows)
+            tables = stage._tables(n_rows, numbers)
         n_old = tables.atoms.shape[1], tables.nodes.shape[1]
         z = int(forest.leaf[0])
         PLAIN.begin_atom(forest, numbers, tables, 0, 0, rng)
-        new = stage._tables(n_rows)
+        new = stage._tables(n_rows, numbers)
         for old, after, young in zip(n_old, new[:2], tables[2:4], strict=True):
             np.testing.assert_allclose(
                 young[1:, : after.shape[1] - old], after[1:, old:], rtol=1e-9, atol=1e-9

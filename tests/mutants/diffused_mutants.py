@@ -29,6 +29,7 @@ SOURCES = (
             "messages",
             "places",
             "coordinates",
+            "row_prior",
             "row_births",
             "row_pass",
             "weighted_sides",
@@ -36,6 +37,7 @@ SOURCES = (
             "atom_splits",
             "tree_moves",
             "regroup",
+            "steps",
         )
     ),
 )
@@ -71,7 +73,6 @@ ROW_STAGE = Part(f"{_HOME}.row_stage", "RowStage", _SAMPLER)
 SPLITS = Part(f"{_HOME}.atom_splits", "split_and_merge", _SAMPLER)
 TREE_STAGE = Part(f"{_HOME}.tree_stage", "redraw_tree", _SAMPLER)
 LOCATIONS = Part(f"{_HOME}.locations", "draw_locations", f"{_HOME}.tree_stage")
-SLICE = Part("bhmc.likelihoods.slice_sampler", "slice_draw", f"{_HOME}.tree_stage")
 VARIANCES = Part(f"{_HOME}.prior", "StepPrior.draw")
 BOUNDS = Part(f"{_HOME}.prior", "StepPrior.bounds")
 LOG_TREE = Part(f"{_HOME}.prior", "log_tree", _SAMPLER)
@@ -121,8 +122,8 @@ DIFFUSED_MUTANTS = (
         KERNELS,
         (
             (
-                "w = forest.weight[z] * conc * forest.opening[z]",
-                "w = forest.weight[z] * forest.opening[z]",
+                "forest.node_prior[z] = weight * concentration(forest, z, alpha, g)",
+                "forest.node_prior[z] = weight",
             ),
         ),
         "redraw_rows",
@@ -134,9 +135,8 @@ DIFFUSED_MUTANTS = (
         KERNELS,
         (
             (
-                "forest.rows[z] / (forest.rows[z] + concentration(forest, z, alpha, g))\n"
-                "    forest.share[z]",
-                "forest.rows[z] / (forest.rows[z] + 1.0)\n    forest.share[z]",
+                "rows, conc = forest.rows[z], concentration(forest, z, alpha, g)",
+                "rows, conc = forest.rows[z], 1.0",
             ),
         ),
         "redraw_rows",
@@ -148,8 +148,8 @@ DIFFUSED_MUTANTS = (
         KERNELS,
         (
             (
-                "w = forest.weight[forest.leaf[k]] * forest.count[k] * forest.option[k]",
-                "w = forest.weight[forest.leaf[k]] * (forest.count[k] > 0) * forest.option[k]",
+                "forest.weight[z] * forest.count[k] if z >= 0 else 0.0",
+                "forest.weight[z] * (forest.count[k] > 0) if z >= 0 else 0.0",
             ),
         ),
         "redraw_rows",
@@ -161,14 +161,80 @@ DIFFUSED_MUTANTS = (
         KERNELS,
         (
             (
-                "    fill_options(forest, tables, i, top_of_all(forest, tables, i))\n",
+                "    total = weigh_options(forest, tables, i, own)\n",
                 "    i = min(i + 1, len(tables.atoms) - 1)\n"
-                "    fill_options(forest, tables, i, top_of_all(forest, tables, i))\n",
+                "    total = weigh_options(forest, tables, i, own)\n",
             ),
         ),
         "redraw_rows",
         "known",
         80,
+    ),
+    DiffusedMutant(
+        "a row counts itself in its atom",
+        KERNELS,
+        (
+            (
+                "(forest.count[own] - 1) / forest.count[own] if same_atom else 1.0",
+                "1.0",
+            ),
+        ),
+        "redraw_rows",
+        "full leaves",
+        0,
+        ("rows",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "a row counts itself in the nodes above it",
+        KERNELS,
+        (("return ratio * forest.losses[y]", "return ratio"),),
+        "redraw_rows",
+        "loose",
+        0,
+        ("rows",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "weights that do not follow a row to another leaf",
+        KERNELS,
+        (
+            (
+                "        put_row(forest, new, alpha, g)\n        spread_shares(forest, alpha, g)\n",
+                "        put_row(forest, new, alpha, g)\n"
+                "        find_atom_prior(forest, old)\n        find_atom_prior(forest, new)\n",
+            ),
+        ),
+        "redraw_rows",
+        "loose",
+        0,
+        ("rows",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "an option is never drawn again",
+        KERNELS,
+        (("if left < bound * weight_of(forest, option):", "if left < weight_of(forest, option):"),),
+        "redraw_rows",
+        "loose",
+        0,
+        ("draws of rows",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "what is left of an option is not uniform",
+        KERNELS,
+        (
+            (
+                "        if left < weight:\n            return own, left\n",
+                "        if left < weight:\n            return own, 0.0\n",
+            ),
+        ),
+        "redraw_rows",
+        "loose",
+        0,
+        ("draws of rows",),
+        in_weights=True,
     ),
     # ---- Births ----
     DiffusedMutant(
@@ -505,11 +571,11 @@ DIFFUSED_MUTANTS = (
     # ---- Variances, locations integrated out ----
     DiffusedMutant(
         "steps below level 1 without their prior",
-        TREE_STAGE,
+        KERNELS,
         (
             (
-                "return p(value) +",
-                "return (level == 1) * p(value) +",
+                "- shape * y - scale / value",
+                "+ (y if level > 1 else -shape * y - scale / value)",
             ),
         ),
         "redraw_tree",
@@ -519,8 +585,8 @@ DIFFUSED_MUTANTS = (
     ),
     DiffusedMutant(
         "a slice of a logarithm without its Jacobian",
-        SLICE,
-        (("return log_density(math.exp(y)) + y", "return log_density(math.exp(y))"),),
+        KERNELS,
+        (("- shape * y - scale / value", "- (shape + 1.0) * y - scale / value"),),
         "redraw_tree",
         "known",
         500,
@@ -556,8 +622,8 @@ DIFFUSED_MUTANTS = (
         KERNELS,
         (
             (
-                "    collect(forest)\n    depth, total = len(forest.variance) - 2, 0.0\n",
-                "    depth, total = len(forest.variance) - 2, 0.0\n",
+                "    collect_above(forest, level)\n    depth, total =",
+                "    depth, total =",
             ),
         ),
         "redraw_tree",
@@ -578,7 +644,7 @@ DIFFUSED_MUTANTS = (
     ),
     DiffusedMutant(
         "steps beyond their neighbours",
-        TREE_STAGE,
+        KERNELS,
         (("if not least <= value <= most:", "if value <= 0:"),),
         "redraw_tree",
         "floor, deep",

@@ -55,6 +55,18 @@ class Located(ABC):
     def leave(self, places: Floats) -> Floats:
         """(K, p): back from coordinates (K, D)."""
 
+    def carried_to(self, other: "Located", places: Floats) -> Floats:
+        """(K, D): the same parameters in the coordinates of this family at other shared numbers.
+
+        Parameters
+        ----------
+        other : Located
+            The family at those numbers.
+        places : (K, D) array
+            Parameters in the coordinates of this one.
+        """
+        return other.enter(self.leave(places))
+
     @abstractmethod
     def evidence(
         self, places: Floats, sums: Floats, rng: np.random.Generator

@@ -325,6 +325,10 @@ class SharedGaussianFamily(NoiseUnits, LearnedMeans):
         """location + scale times places, in units of the noise."""
         return self._location + places * (self._scale * np.sqrt(self._v))
 
+    def carried_to(self, other: Self, places: Floats) -> Floats:  # type: ignore[override]
+        """Only the unit of the noise is another one."""
+        return places * np.sqrt(self._v / other._v)
+
     def whitened(self, rows: slice) -> tuple[Floats, Floats | None]:
         """y in units of the noise."""
         t, d = self.statistics(rows), self.n_parameters

@@ -37,7 +37,8 @@ _WEIGHTS = (1.0, 1.25, 1.5, 1.75)
 # A tree of more branches at the top cannot be read.
 _MOST_CHILDREN = 15
 
-# A level with fewer nodes than this share of those of the median draw has collapsed.
+# A level with fewer nodes than this share of those of the median draw has collapsed, and so has one
+# with a single node where the median draw has more.
 _LEAST_SHARE = 0.5
 
 # Draws that are improved, fewer where rows x draws x levels are many.
@@ -263,8 +264,9 @@ def _typical_number(draws: Sequence[Labels]) -> int:
 
 
 def _has_not_collapsed(levels: Sequence[Labels], typical: Sequence[int]) -> bool:
-    pairs = zip(levels, typical, strict=True)
-    return all(len(np.unique(ours)) >= _LEAST_SHARE * number for ours, number in pairs)
+    least = [max(_LEAST_SHARE * number, min(number, 2)) for number in typical]
+    pairs = zip(levels, least, strict=True)
+    return all(len(np.unique(ours)) >= number for ours, number in pairs)
 
 
 def _few_children(levels: Sequence[Labels], draws: Sequence[Labels]) -> list[Labels]:

@@ -64,6 +64,14 @@ class Forest(NamedTuple):
     """(S,) weights of new atoms that begin at nodes."""
     share: Floats
     """(S,) N_z / (N_z + c_z), 0 where the slot is free."""
+    loss: Floats
+    """(S,) by which the share of a node is multiplied when one of its rows leaves."""
+    losses: Floats
+    """(S,) the product of `loss` from below the root to the node."""
+    atom_prior: Floats
+    """(C,) the weight of each atom before a row is seen, 0 where the slot is free."""
+    node_prior: Floats
+    """(S,) the weight of a new atom that begins at each node, 0 where the slot is free."""
     path: Floats
     """(S,) log p(a block of rows passes from the root to z)."""
     log_gamma: Floats
@@ -124,6 +132,10 @@ def new_forest(
         option=np.zeros(c),
         opening=np.zeros(s),
         share=np.zeros(s),
+        loss=np.zeros(s),
+        losses=np.zeros(s),
+        atom_prior=np.zeros(c),
+        node_prior=np.zeros(s),
         path=np.zeros(s),
         log_gamma=np.full((3, n_rows + 1), np.nan),
         log_gamma_at=np.array([0.0, np.nan, np.nan]),
@@ -206,9 +218,20 @@ _OF_NODES = {
     "spread": 1,
     "opening": 0,
     "share": 0,
+    "loss": 0,
+    "losses": 0,
+    "node_prior": 0,
     "path": 0,
 }
-_OF_ATOMS = {"leaf": -1, "count": 0, "theta": 0, "precision": 0, "linear": 0, "option": 0}
+_OF_ATOMS = {
+    "leaf": -1,
+    "count": 0,
+    "theta": 0,
+    "precision": 0,
+    "linear": 0,
+    "option": 0,
+    "atom_prior": 0,
+}
 
 
 def grown(forest: Forest, n_nodes: int = 0, n_atoms: int = 0) -> Forest:

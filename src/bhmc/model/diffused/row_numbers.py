@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.likelihoods._located import NoiseUnits
+from bhmc.likelihoods._protocol import Family
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -19,7 +20,7 @@ class RowNumbers(NamedTuple):
     """
 
     value: Floats
-    """(n, D) 0 where an entry is missing."""
+    """(n, D) 0 where an entry is missing; there may be further columns, which nobody reads."""
     seen: Floats
     """(n, D) 1, or 0 where missing; (n, 1) the rows' weights, where they have some. No rows where
     all are Gaussian, none is missing and all count once.
@@ -62,6 +63,55 @@ def row_numbers(family: Any, rows: slice) -> RowNumbers:
     else:
         value, seen, is_logit = family.row_numbers(rows)
     return RowNumbers(_own(value), _own(seen), is_logit)
+
+
+def has_plain_rows(family: Any) -> bool:
+    """Whether all rows are Gaussian, none lacks an entry, and the family's tables of log f and
+    log f* are those of every such family.
+
+    Parameters
+    ----------
+    family : Located
+        At its shared numbers.
+    """
+    kind = type(family)
+    if not issubclass(kind, NoiseUnits) or kind.log_new_at is not NoiseUnits.log_new_at:
+        return False
+    return kind.fill is Family.fill and family.whitened(slice(0, 1))[1] is None
+
+
+def plain_numbers(family: Any, rows: slice, out: Floats) -> RowNumbers:
+    """Plain rows with two columns more: (u, 1, |u|^2).
+
+    Parameters
+    ----------
+    family : NoiseUnits
+        At its shared numbers.
+    rows : slice
+        Which rows.
+    out : (n, D + 2) array
+        Where they go.
+    """
+    u = family.whitened(rows)[0]
+    d = u.shape[1]
+    out[:, :d], out[:, d] = u, 1.0
+    np.einsum("nd,nd->n", u, u, out=out[:, d + 1])
+    return RowNumbers(out, np.empty((0, d)), np.zeros(d, dtype=bool))
+
+
+def lines_of(places: Floats, variances: Floats) -> Floats:
+    """(M, D + 2): log N(u; m, 1 + v) - log N(u; 0, 1) is this line times (u, 1, |u|^2).
+
+    Parameters
+    ----------
+    places : (M, D) array
+        m.
+    variances : (M,) array
+        v.
+    """
+    wide = 1.0 + variances
+    falls = np.einsum("md,md->m", places, places) / wide + places.shape[1] * np.log(wide)
+    return np.column_stack([places / wide[:, None], -0.5 * falls, 0.5 - 0.5 / wide])
 
 
 def _own(array: NDArray) -> Floats:

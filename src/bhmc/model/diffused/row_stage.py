@@ -6,7 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.model.diffused.forest import grown
-from bhmc.model.diffused.row_numbers import row_numbers
+from bhmc.model.diffused.row_numbers import (
+    RowNumbers,
+    has_plain_rows,
+    lines_of,
+    plain_numbers,
+    row_numbers,
+)
 
 Floats = NDArray[np.float64]
 
@@ -25,10 +31,23 @@ class Tables(NamedTuple):
     """(n, ...) the same of atoms that began in this tile, for the rows after that."""
     young_nodes: Floats
     """(n, ...) of nodes that did."""
-    top: Floats
-    """(n,) the largest of `atoms` and `nodes`."""
     anchors: NDArray[np.int64]
     """(L + 1,) a node of each level that has a column in `nodes`; that of atoms is atom 0."""
+
+
+class Options(NamedTuple):
+    """What the tables of a tile are made from; the same until atoms or nodes begin."""
+
+    used: tuple[int, int]
+    """Nodes and atoms that have a column."""
+    atoms: Floats
+    """(K, s) of the atoms: natural parameters, or lines where rows are plain."""
+    nodes: Floats
+    """(M, D) locations of the nodes, or lines (M, D + 2) where rows are plain."""
+    below: Floats
+    """(M, P) variances of theta around them."""
+    anchors: NDArray[np.int64]
+    """As in `Tables`."""
 
 
 class RowStage:
@@ -45,6 +64,9 @@ class RowStage:
         self._chain, self._rows = chain, chain.rows
         chain.tidy(*self._room())
         self._below = np.cumsum(chain.forest.variance[::-1], axis=0)[::-1]
+        self._is_plain = has_plain_rows(chain.rows.family)
+        self._options: Options | None = None
+        self._memory: dict[str, Floats] = {}
 
     def run(self) -> None:
         """All rows, tile by tile."""
@@ -53,8 +75,8 @@ class RowStage:
 
     def _pass_over_tile(self, n_rows: int) -> None:
         chain, rows = self._chain, self._rows.open_rows
-        tables, component = self._tables(n_rows), self._rows.component[rows]
-        numbers, done = row_numbers(self._rows.family, rows), 0
+        numbers, component = self._numbers(), self._rows.component[rows]
+        tables, done = self._tables(n_rows, numbers), 0
         while done < n_rows:
             done = chain.engine.pass_rows(
                 chain.forest, numbers, tables, component, done, *chain.rates, chain.source
@@ -62,23 +84,71 @@ class RowStage:
             if done < n_rows:
                 tables = self._with_room(tables)
 
-    def _tables(self, n_rows: int) -> Tables:
+    def _numbers(self) -> RowNumbers:
+        """The rows of the open tile."""
+        family, rows = self._rows.family, self._rows.open_rows
+        if not self._is_plain:
+            return row_numbers(family, rows)
+        shape = (rows.stop - rows.start, len(self._chain.forest.column) + 2)
+        return plain_numbers(family, rows, self._room_for("rows", *shape))
+
+    def _tables(self, n_rows: int, numbers: RowNumbers) -> Tables:
         """Of the open tile's rows and all options that there are."""
-        forest, family, rows = self._chain.forest, self._rows.family, self._rows
-        m, k = forest.used
-        rows.fill(family.natural(family.leave(forest.theta[:k])), None)
-        below = self._below[np.maximum(forest.level[:m], 0) + 1]
-        places, (n_nodes, n_atoms) = forest.location[:m], self._room()
-        atoms = rows.tile.log_f[:n_rows].astype(np.float64, copy=False)
-        nodes = np.ascontiguousarray(family.log_new_at(rows.open_rows, places, below))
+        options = self._current_options()
+        if self._is_plain:
+            atoms, nodes = self._plain(n_rows, numbers, options)
+        else:
+            atoms, nodes = self._general(n_rows, options)
+        (m, k), (n_nodes, n_atoms) = options.used, self._room()
         return Tables(
             atoms=atoms,
             nodes=nodes,
-            young_atoms=np.empty((n_rows, n_atoms - k)),
-            young_nodes=np.empty((n_rows, n_nodes - m)),
-            top=np.maximum(atoms.max(axis=1), nodes.max(axis=1)),
-            anchors=np.array([np.argmax(forest.level == i) for i in range(forest.depth + 1)]),
+            young_atoms=self._room_for("young atoms", n_rows, n_atoms - k),
+            young_nodes=self._room_for("young nodes", n_rows, n_nodes - m),
+            anchors=options.anchors,
         )
+
+    def _plain(self, n_rows: int, numbers: RowNumbers, options: Options) -> tuple[Floats, Floats]:
+        """(atoms, nodes): log f and log f* are lines in (u, 1, |u|^2)."""
+        made = []
+        for name, lines in (("atoms", options.atoms), ("nodes", options.nodes)):
+            made.append(self._room_for(name, n_rows, len(lines)))
+            np.matmul(numbers.value, lines.T, out=made[-1])
+        return made[0], made[1]
+
+    def _general(self, n_rows: int, options: Options) -> tuple[Floats, Floats]:
+        """(atoms, nodes) from the family's own tables."""
+        family, rows = self._rows.family, self._rows
+        rows.fill(options.atoms, None)
+        atoms = rows.tile.log_f[:n_rows].astype(np.float64, copy=False)
+        nodes = family.log_new_at(rows.open_rows, options.nodes, options.below)
+        return atoms, np.ascontiguousarray(nodes)
+
+    def _current_options(self) -> Options:
+        """Atoms and nodes do not change in a pass, but new ones begin."""
+        forest = self._chain.forest
+        used = int(forest.used[0]), int(forest.used[1])
+        if self._options is None or self._options.used != used:
+            self._options = self._new_options(*used)
+        return self._options
+
+    def _new_options(self, m: int, k: int) -> Options:
+        forest, family = self._chain.forest, self._rows.family
+        below = self._below[np.maximum(forest.level[:m], 0) + 1]
+        atoms, nodes = forest.theta[:k], forest.location[:m]
+        if self._is_plain:
+            atoms, nodes = lines_of(atoms, np.zeros(k)), lines_of(nodes, below[:, 0])
+        else:
+            atoms, nodes = family.natural(family.leave(atoms)), nodes.copy()
+        anchors = [np.argmax(forest.level == level) for level in range(forest.depth + 1)]
+        return Options((m, k), atoms, nodes, below, np.array(anchors))
+
+    def _room_for(self, name: str, n_rows: int, n_columns: int) -> Floats:
+        """Memory of a table, the same for all tiles as long as it is large enough."""
+        size, held = n_rows * n_columns, self._memory.get(name)
+        if held is None or len(held) < size:
+            held = self._memory[name] = np.empty(size)
+        return held[:size].reshape(n_rows, n_columns)
 
     def _room(self) -> tuple[int, int]:
         """Slots for nodes and for atoms."""

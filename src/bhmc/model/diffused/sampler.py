@@ -335,12 +335,10 @@ class DiffusedSampler:
         steps, levels = steps_of(forest)
         scaled = steps / np.sqrt(forest.variance[levels][:, forest.column])
         m, k = forest.used
-        theta, locations = family.leave(forest.theta[:k]), family.leave(forest.location[:m])
-        origin = family.leave(forest.origin[None])
+        theta = family.leave(forest.theta[:k])
         self.rows.turn_to(family.draw_shared_at(theta, self.sums(), scaled, self.rng))
-        family = self.family
-        forest.theta[:k], forest.location[:m] = family.enter(theta), family.enter(locations)
-        forest.origin[:] = family.enter(origin)[0]
+        for places in (forest.theta[:k], forest.location[:m], forest.origin[None]):
+            places[:] = family.carried_to(self.family, places)
 
     def redraw_concentrations(self) -> None:
         """alpha and g given the tree, each by a slice of its logarithm."""

@@ -1,11 +1,9 @@
 """The tree given the atoms' evidence: moves with m and theta integrated out, then m and theta."""
 
-from itertools import product
 from typing import Any
 
 import numpy as np
 
-from bhmc.likelihoods.slice_sampler import slice_draw
 from bhmc.model.diffused.locations import draw_locations
 
 
@@ -60,27 +58,12 @@ def _regroup(chain: Any) -> None:
 
 
 def _draw_steps(chain: Any) -> None:
-    """v_l | tree, evidence, with m and theta integrated out: each by a slice of its logarithm.
-
-    p(v_l) is an inverse gamma between its neighbours times the evidence. Given m and theta, v_l
-    hardly moves where a level has few nodes.
-    """
-    if not chain.learns:
-        return
-    forest, blocks, variances = chain.forest, chain.family.blocks(), chain.variances
-    for block, level in product(range(blocks.max() + 1), range(1, forest.depth + 2)):
-        own = blocks == block
-        least, most = chain.steps.bounds(variances, level, block)
-        log_prior = chain.steps.log_density_of(level, block)
-
-        def log_density(value: float, level=level, own=own, least=least, most=most, p=log_prior):
-            if not least <= value <= most:
-                return -np.inf
-            forest.variance[level, own] = value
-            return p(value) + chain.engine.log_evidence(forest)
-
-        drawn = slice_draw(log_density, float(variances[level, block]), chain.rng)
-        forest.variance[level, own] = variances[level, block] = drawn
+    """v_l | tree, evidence, with m and theta integrated out: each by a slice of its logarithm."""
+    if chain.learns:
+        prior, blocks = chain.steps, chain.family.blocks()
+        law = prior.least, prior.shape, prior.scales
+        variances = np.ascontiguousarray(chain.variances)
+        chain.engine.draw_steps(chain.forest, blocks, variances, *law, chain.source)
 
 
 _MOVES = {

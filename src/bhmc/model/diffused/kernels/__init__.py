@@ -9,10 +9,12 @@ from bhmc.model.diffused.kernels.atom_splits import split_atoms
 from bhmc.model.diffused.kernels.messages import collect, find_beliefs, log_evidence
 from bhmc.model.diffused.kernels.regroup import regroup
 from bhmc.model.diffused.kernels.row_pass import pass_rows
+from bhmc.model.diffused.kernels.steps import draw_steps
 from bhmc.model.diffused.kernels.tree_moves import move_atoms, move_subtrees
 
 __all__ = [
     "collect",
+    "draw_steps",
     "find_beliefs",
     "log_evidence",
     "move_atoms",

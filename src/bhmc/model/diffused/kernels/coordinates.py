@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from bhmc._compiled.decorators import helper, summing
+from bhmc._compiled.decorators import helper, merged, summing
 from bhmc._compiled.distributions import normal_draw
 from bhmc._compiled.logistic_normal import log_integral, log_probabilities, logit_draw
 
@@ -26,7 +26,7 @@ def counts_by_row(numbers):
     return numbers.seen.shape[1] == 1 and not numbers.is_logit[0]
 
 
-@helper
+@merged
 def log_group(forest, numbers, known, z, d, total, seen):
     """log of the integral of f of a group of rows of leaf z over N(m_z, v) in coordinate d.
 
@@ -77,9 +77,9 @@ def find_line(forest, numbers, places, here, anchor, level):
 
 @summing
 def product_at(x, i, y, j):
-    """x[i] . y[j]."""
+    """x[i] . y[j], over the columns of y; x may have more."""
     total = 0.0
-    for d in range(x.shape[1]):
+    for d in range(y.shape[1]):
         total += x[i, d] * y[j, d]
     return total
 

@@ -10,13 +10,13 @@ term h. A step of variance v above it, m ~ N(m_pa, v), turns it into evidence on
 
 import math
 
-from bhmc._compiled.decorators import compiled, helper, summing
+from bhmc._compiled.decorators import compiled, helper, merged, summing
 
 # Rows of `scratch` that hold a factor for each precision.
 FACTOR, OTHER_FACTOR = 13, 14
 
 
-@helper
+@merged
 def add_times(forest, out, z, x, i):
     """out[z] += x[i] times the factor of every coordinate."""
     if len(forest.repeats) == 1:
@@ -28,7 +28,7 @@ def add_times(forest, out, z, x, i):
             out[z, d] += forest.scratch[FACTOR, forest.column[d]] * x[i, d]
 
 
-@helper
+@merged
 def set_to_sum(forest, out, z, x, i, y, j):
     """out[z] = x[i] times one factor of every coordinate, and y[j] times the other."""
     if len(forest.repeats) == 1:
@@ -43,7 +43,7 @@ def set_to_sum(forest, out, z, x, i, y, j):
             )
 
 
-@helper
+@merged
 def add_message(forest, precision, linear, i, v, z, sign):
     """up[z] += sign times the message of evidence i across the step of variance row v."""
     for c in range(len(forest.repeats)):
@@ -54,7 +54,7 @@ def add_message(forest, precision, linear, i, v, z, sign):
     add_times(forest, forest.up_linear, z, linear, i)
 
 
-@helper
+@merged
 def add_node(forest, z, sign):
     """The message of node z to its parent."""
     add_message(
@@ -68,7 +68,7 @@ def add_node(forest, z, sign):
     )
 
 
-@helper
+@merged
 def clear_node(forest, z):
     """No message has come to z."""
     for d in range(len(forest.column)):
@@ -80,19 +80,32 @@ def clear_node(forest, z):
 @compiled
 def collect(forest):
     """up[z] = sum over the atoms or children of z of their messages, leaves first."""
-    depth = len(forest.variance) - 2
-    for z in range(forest.used[0]):
-        clear_node(forest, z)
-    for k in range(forest.used[1]):
-        if forest.leaf[k] >= 0:
-            add_message(forest, forest.precision, forest.linear, k, depth + 1, forest.leaf[k], 1.0)
-    for back in range(depth):
-        for z in range(forest.used[0]):
-            if forest.level[z] == depth - back:
-                add_node(forest, z, 1.0)
+    collect_above(forest, len(forest.variance) - 1)
 
 
 @helper
+def collect_above(forest, level):
+    """The same of nodes above a level, where those of that level and below are known already.
+
+    Atoms are of level L + 1.
+    """
+    depth = len(forest.variance) - 2
+    for z in range(forest.used[0]):
+        if forest.level[z] < level:
+            clear_node(forest, z)
+    if level > depth:
+        for k in range(forest.used[1]):
+            z = forest.leaf[k]
+            if z >= 0:
+                add_message(forest, forest.precision, forest.linear, k, depth + 1, z, 1.0)
+    for back in range(depth):
+        if depth - back <= level:
+            for z in range(forest.used[0]):
+                if forest.level[z] == depth - back:
+                    add_node(forest, z, 1.0)
+
+
+@merged
 def log_factor(forest, precision, linear, i, v):
     """sum_d [ v h^2 / (1 + p v) - log(1 + p v) ] / 2: what evidence i weighs beyond its message."""
     total = 0.0
@@ -112,13 +125,23 @@ def log_evidence(forest):
     The sum of what every message leaves behind; the last of them is evidence (p, h) on the origin o
     itself, h o - p o^2 / 2. Messages are made anew.
     """
-    collect(forest)
+    return log_evidence_to(forest, len(forest.variance) - 1)
+
+
+@helper
+def log_evidence_to(forest, level):
+    """The same without what is left behind below a level, as long as no variance below it changes.
+
+    Messages to nodes above the level are made anew, those below must be up to date.
+    """
+    collect_above(forest, level)
     depth, total = len(forest.variance) - 2, 0.0
-    for k in range(forest.used[1]):
-        if forest.leaf[k] >= 0:
-            total += log_factor(forest, forest.precision, forest.linear, k, depth + 1)
+    if level > depth:
+        for k in range(forest.used[1]):
+            if forest.leaf[k] >= 0:
+                total += log_factor(forest, forest.precision, forest.linear, k, depth + 1)
     for z in range(forest.used[0]):
-        if forest.level[z] >= 0:
+        if 0 <= forest.level[z] <= level:
             total += log_factor(forest, forest.up_precision, forest.up_linear, z, forest.level[z])
     for d in range(len(forest.column)):
         c, o = forest.column[d], forest.origin[d]
@@ -145,7 +168,7 @@ def attach_path(forest, z):
         z = forest.parent[z]
 
 
-@helper
+@merged
 def find_root_belief(forest):
     """m_root given all atoms: precision up + 1 / v_0, linear up + origin / v_0."""
     for c in range(len(forest.repeats)):
@@ -158,7 +181,7 @@ def find_root_belief(forest):
         forest.mean[0, d] = pull * forest.scratch[FACTOR, c]
 
 
-@helper
+@merged
 def find_belief(forest, z):
     """m_z given all atoms, from its parent's belief without the message of z.
 
@@ -195,7 +218,7 @@ def find_beliefs(forest):
     find_beliefs_to(forest, len(forest.variance) - 2)
 
 
-@helper
+@merged
 def step_to(forest, z, last, out):
     """scratch[out] = spread[z] + v_(level + 1) + ... + v_last: how far below z things lie."""
     for c in range(len(forest.repeats)):

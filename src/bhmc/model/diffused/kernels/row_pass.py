@@ -1,64 +1,38 @@
-"""One row after the other chooses its atom, or where in the tree a new one begins."""
+"""One row after the other chooses its atom, or where in the tree a new one begins.
+
+A row that shares its atom is not taken out. Its options are weighed with the row itself counted:
+no weight is smaller for it. The option drawn is kept with the probability "weight without the row
+over weight with it", else it is drawn again. A row that comes back, as most do, changes nothing.
+"""
 
 import math
 
 import numpy as np
 
-from bhmc._compiled.decorators import compiled, helper, summing
+from bhmc._compiled.decorators import compiled, helper, merged, summing
 from bhmc._compiled.exponential import exp_within
 from bhmc._compiled.random_source import uniform
-from bhmc.model.diffused.kernels.places import concentration, release_empty
 from bhmc.model.diffused.kernels.row_births import begin_atom
+from bhmc.model.diffused.kernels.row_prior import (
+    find_priors,
+    left_without,
+    move_row,
+    put_row,
+    spread_shares,
+    take_row,
+)
 
-# A sum below this may have lost terms that matter: those of atoms that are gone were too large.
-TOO_SMALL = 2.0**-400
+# A sum above this has a term that was too large for its unit: then the largest of all is the unit.
+TOO_LARGE = 2.0**400
+# No exponent is larger: its power, times the weight of any option, is above TOO_LARGE, and finite.
+LARGEST_EXPONENT_OF_E = 345.0
 
-
-@helper
-def find_share(forest, z, alpha, g):
-    """share[z] = N_z / (N_z + c_z); 0 where the slot is free."""
-    share = forest.rows[z] / (forest.rows[z] + concentration(forest, z, alpha, g))
-    forest.share[z] = share if forest.level[z] >= 0 else 0.0
-
-
-@helper
-def find_shares(forest, alpha, g):
-    """The share of every node."""
-    for z in range(forest.used[0]):
-        find_share(forest, z, alpha, g)
-
-
-@helper
-def find_reach(forest, alpha, g):
-    """weight[z] = p(the next row passes through z) / (N_z + c_z); parents come before children."""
-    forest.weight[0] = 1.0 / (forest.rows[0] + concentration(forest, np.int64(0), alpha, g))
-    for z in range(1, forest.used[0]):
-        forest.weight[z] = forest.weight[forest.parent[z]] * forest.share[z]
-
-
-@helper
-def change_rows(forest, z, change, alpha, g):
-    """So many rows more under z and all above it, whose shares follow."""
-    while z >= 0:
-        forest.rows[z] += change
-        find_share(forest, z, alpha, g)
-        z = forest.parent[z]
-
-
-@helper
-def top_of_all(forest, tables, i):
-    """The largest log f of row i, atoms and nodes that are gone among them."""
-    top = tables.top[i]
-    for k in range(forest.used[1] - tables.atoms.shape[1]):
-        top = max(top, tables.young_atoms[i, k])
-    for z in range(forest.used[0] - tables.nodes.shape[1]):
-        top = max(top, tables.young_nodes[i, z])
-    return top
+NONE = np.int64(-1)
 
 
 @helper
 def top_of_living(forest, tables, i):
-    """The largest log f of row i at the nodes that exist."""
+    """The largest log f of row i at the nodes and atoms that exist."""
     old, top = tables.nodes.shape[1], -math.inf
     for z in range(forest.used[0]):
         if forest.level[z] >= 0:
@@ -66,92 +40,169 @@ def top_of_living(forest, tables, i):
     old = tables.atoms.shape[1]
     for k in range(forest.used[1]):
         if forest.leaf[k] >= 0:
-            top = max(top, tables.atoms[i, k] if k < old else tables.young_atoms[i, k - old])
+            top = max(top, log_f_at(tables, i, k))
     return top
 
 
-@helper
-def fill_options(forest, tables, i, top):
-    """option[k] = f of atom k, opening[z] = f* at node z, all divided by exp(top)."""
-    k_old, z_old = tables.atoms.shape[1], tables.nodes.shape[1]
-    for k in range(k_old):
-        forest.option[k] = exp_within(min(tables.atoms[i, k] - top, 0.0))
-    for k in range(forest.used[1] - k_old):
-        forest.option[k_old + k] = exp_within(min(tables.young_atoms[i, k] - top, 0.0))
-    for z in range(z_old):
-        forest.opening[z] = exp_within(min(tables.nodes[i, z] - top, 0.0))
-    for z in range(forest.used[0] - z_old):
-        forest.opening[z_old + z] = exp_within(min(tables.young_nodes[i, z] - top, 0.0))
+@merged
+def log_f_at(tables, i, k):
+    """log f of row i at atom k."""
+    old = tables.atoms.shape[1]
+    return tables.atoms[i, k] if k < old else tables.young_atoms[i, k - old]
 
 
 @summing
-def add_up_options(forest, alpha, g):
-    """option[k], opening[z] = the weight of each option of a row; their sum.
+def weigh_old(table, i, prior, top, most, out):
+    """out[k] = prior[k] exp(table[i, k] - top), over the columns of a table; their sum.
 
-    Atom k: p(its leaf) n_k / (N + g) f(x; theta_k). New atom at leaf z: p(z) g / (N_z + g) f*_z(x);
-    new branch below z: p(z) alpha / (N_z + alpha) f*_z(x). They hold f times any number that is
-    the same for all options of a row.
+    No exponent is above `most`.
     """
-    total, depth = 0.0, len(forest.variance) - 2
-    for k in range(forest.used[1]):
-        w = forest.weight[forest.leaf[k]] * forest.count[k] * forest.option[k]
-        forest.option[k] = w
-        total += w
-    for z in range(forest.used[0]):
-        conc = alpha if forest.level[z] < depth else g
-        w = forest.weight[z] * conc * forest.opening[z]
-        forest.opening[z] = w
+    total = 0.0
+    for k in range(table.shape[1]):
+        w = prior[k] * exp_within(min(table[i, k] - top, most))
+        out[k] = w
         total += w
     return total
 
 
-@helper
-def pick_option(forest, left):
-    """The option whose weights, added up in order, first pass `left`.
+@summing
+def weigh_young(table, i, first, last, prior, top, most, out):
+    """The same of columns first, ..., last - 1, which begin at column 0 of their table."""
+    total = 0.0
+    for k in range(first, last):
+        w = prior[k] * exp_within(min(table[i, k - first] - top, most))
+        out[k] = w
+        total += w
+    return total
 
-    k for an atom, C + z for a new one that begins at z.
+
+@merged
+def add_up_options(forest, tables, i, top, most):
+    """option[k], opening[z] = the weight of each option of row i, over exp(top); their sum.
+
+    Atom k: p(its leaf) n_k / (N + g) f(x; theta_k). New atom at leaf z: p(z) g / (N_z + g) f*_z(x);
+    new branch below z: p(z) alpha / (N_z + alpha) f*_z(x).
     """
-    first, last = len(forest.leaf), -1
+    k, z = tables.atoms.shape[1], tables.nodes.shape[1]
+    total = weigh_old(tables.atoms, i, forest.atom_prior, top, most, forest.option)
+    total += weigh_old(tables.nodes, i, forest.node_prior, top, most, forest.opening)
+    if forest.used[1] > k:
+        total += weigh_young(
+            tables.young_atoms, i, k, forest.used[1], forest.atom_prior, top, most, forest.option
+        )
+    if forest.used[0] > z:
+        total += weigh_young(
+            tables.young_nodes, i, z, forest.used[0], forest.node_prior, top, most, forest.opening
+        )
+    return total
+
+
+@merged
+def weigh_options(forest, tables, i, own):
+    """Weights of the options of row i; the unit is its own atom's f, or if that is too small, or
+    it has none, the largest f of all that exists.
+    """
+    if own >= 0:
+        top = log_f_at(tables, i, own)
+        total = add_up_options(forest, tables, i, top, LARGEST_EXPONENT_OF_E)
+        if total < TOO_LARGE:
+            return total
+    return add_up_options(forest, tables, i, top_of_living(forest, tables, i), 0.0)
+
+
+@merged
+def pick_option(forest, own, left):
+    """(the option whose weights, added up in order, first pass `left`, what is left of it there).
+
+    k for an atom, C + z for a new one that begins at z. The row's own atom comes first: as a rule
+    it is chosen.
+    """
+    first, last, weight = len(forest.leaf), NONE, 0.0
+    if own >= 0:
+        last, weight = own, forest.option[own]
+        if left < weight:
+            return own, left
+        left -= weight
     for k in range(forest.used[1]):
         w = forest.option[k]
-        if w > 0.0:
-            last = k
+        if w > 0.0 and k != own:
+            last, weight = k, w
+            if left < w:
+                return k, left
             left -= w
-            if left < 0.0:
-                return k
     for z in range(forest.used[0]):
         w = forest.opening[z]
         if w > 0.0:
-            last = first + z
+            last, weight = first + z, w
+            if left < w:
+                return first + z, left
             left -= w
-            if left < 0.0:
-                return first + z
-    return last
+    return last, weight  # rounding put it beyond the end
+
+
+@merged
+def node_of(forest, option):
+    """The leaf of an atom, or the node where a new one begins."""
+    first = len(forest.leaf)
+    return option - first if option >= first else forest.leaf[option]
+
+
+@merged
+def weight_of(forest, option):
+    """The weight that an option was drawn with."""
+    first = len(forest.leaf)
+    return forest.opening[option - first] if option >= first else forest.option[option]
+
+
+@merged
+def draw_option(forest, tables, i, own, rng):
+    """The option of row i with probability proportional to its weight without the row.
+
+    The row is counted in atom `own`, which has others; -1: it is counted nowhere.
+    """
+    total = weigh_options(forest, tables, i, own)
+    while True:
+        option, left = pick_option(forest, own, uniform(rng) * total)
+        if own < 0:
+            return option
+        bound = left_without(forest, own, node_of(forest, option), option == own)
+        if left < bound * weight_of(forest, option):
+            return option
 
 
 @helper
-def draw_option(forest, tables, i, alpha, g, rng):
-    """The option of row i, with probability proportional to its weight."""
-    fill_options(forest, tables, i, top_of_all(forest, tables, i))
-    total = add_up_options(forest, alpha, g)
-    if total < TOO_SMALL:
-        fill_options(forest, tables, i, top_of_living(forest, tables, i))
-        total = add_up_options(forest, alpha, g)
-    return pick_option(forest, uniform(rng) * total)
+def settle_option(forest, numbers, tables, i, option, rng):
+    """The atom of an option, which may have to begin."""
+    first = len(forest.leaf)
+    if option < first:
+        return option
+    return begin_atom(forest, numbers, tables, i, option - first, rng)
 
 
 @helper
-def take_row(forest, k, alpha, g):
-    """One row leaves atom k; what is empty goes."""
-    z = forest.leaf[k]
-    forest.count[k] -= 1
-    change_rows(forest, z, np.int64(-1), alpha, g)
-    if forest.count[k] == 0:
-        forest.leaf[k] = -1
-    release_empty(forest, z)
+def redraw_lone(forest, numbers, tables, i, k, alpha, g, rng):
+    """The atom of row i, which is alone in atom k: that goes first."""
+    take_row(forest, k, alpha, g)
+    spread_shares(forest, alpha, g)
+    option = draw_option(forest, tables, i, NONE, rng)
+    k = settle_option(forest, numbers, tables, i, option, rng)
+    put_row(forest, k, alpha, g)
+    spread_shares(forest, alpha, g)
+    return k
 
 
-@helper
+@merged
+def redraw_one_of_many(forest, numbers, tables, i, k, alpha, g, rng):
+    """The atom of row i, which shares atom k with others."""
+    option = draw_option(forest, tables, i, k, rng)
+    if option == k:
+        return k
+    new = settle_option(forest, numbers, tables, i, option, rng)
+    move_row(forest, k, new, alpha, g)
+    return new
+
+
+@merged
 def has_room(forest, tables):
     """Whether a new atom, a chain of new nodes and their columns have room."""
     depth = len(forest.variance) - 2
@@ -170,17 +221,13 @@ def pass_rows(forest, numbers, tables, component, position, alpha, g, rng):
 
     Stops where room for new atoms runs out; returns how many rows are done.
     """
-    first = len(forest.leaf)
-    find_shares(forest, alpha, g)
+    find_priors(forest, alpha, g)
     for i in range(position, len(component)):
         if not has_room(forest, tables):
             return i
-        take_row(forest, np.int64(component[i]), alpha, g)
-        find_reach(forest, alpha, g)
-        option = draw_option(forest, tables, i, alpha, g, rng)
-        if option >= first:
-            option = begin_atom(forest, numbers, tables, i, option - first, rng)
-        component[i] = option
-        forest.count[option] += 1
-        change_rows(forest, forest.leaf[option], np.int64(1), alpha, g)
+        k = np.int64(component[i])
+        if forest.count[k] == 1:
+            component[i] = redraw_lone(forest, numbers, tables, i, k, alpha, g, rng)
+        else:
+            component[i] = redraw_one_of_many(forest, numbers, tables, i, k, alpha, g, rng)
     return len(component)

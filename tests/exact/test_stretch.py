@@ -17,7 +17,6 @@ from tests.mutants.mutants import build_plain
 SAMPLER = "bhmc.model.diffused.sampler"
 
 
-
 class WithLengths(TreeSetting):
     """Beside the usual statistics: how rows fit theta, and lengths of steps in units of v."""
 

@@ -9,7 +9,7 @@ from bhmc import BHMC
 from bhmc.datasets import load_zoo
 from bhmc.model.diffused.resolution import readable_kappa
 
-# A tree that can be read has up to 14.25 branches, 38 leaves and 47.5 components: 95 % of the bounds.
+# A tree may have up to 14.25 branches, 38 leaves and 47.5 components: 95 % of what can be read.
 N_ROWS = 400
 STEP = np.sqrt(2.0)
 
@@ -160,7 +160,10 @@ def test_kappa_depends_on_data_alone():
     X = groups()
     kappa = BHMC(**QUICK, **SHORT).fit(X).transition_.kappa
     assert kappa > 1.0
-    others = ({"random_state": 8}, {"n_warmup": 7, "n_draws": 5, "thin": 2, "keep": "summary", "estimate": "map"})
+    others = (
+        {"random_state": 8},
+        {"n_warmup": 7, "n_draws": 5, "thin": 2, "keep": "summary", "estimate": "map"},
+    )
     for other in others:
         assert BHMC(**(QUICK | SHORT | other)).fit(X).transition_.kappa == kappa
 

@@ -18,15 +18,12 @@ from bhmc.likelihoods import ConjugateFamily
 from bhmc.model.protocol import Sampler, Transition
 from bhmc.posterior.retention import Plan, memory_sentence, plan
 
-
 # Of a pilot chain. What it chooses shall be the same whatever the seed of a fit is, so that fits
 # with two seeds differ by chance alone.
 _PILOT_SEED = 0
 
 
-def tuned(
-    model: Any, family: ConjugateFamily, transition: Transition, init: Any
-) -> Transition:
+def tuned(model: Any, family: ConjugateFamily, transition: Transition, init: Any) -> Transition:
     """The transition with the settings that it chooses by the data.
 
     Parameters

@@ -59,6 +59,6 @@ def _found_or_fitted(model: BHMC, X, file: Path) -> BHMC:
 
 
 def _key(settings: dict, X) -> str:
-    names = [*map(str, getattr(X, "index", ())), *map(str, getattr(X, "columns", ()))]
+    names = [*map(str, X.index), *map(str, X.columns)] if hasattr(X, "columns") else []
     key = repr((sorted(settings.items()), rounds._MOST_SWEEPS, names, digest_of_data(X)))
     return hashlib.sha256(key.encode()).hexdigest()[:16]

@@ -74,10 +74,13 @@ def has_plain_rows(family: Any) -> bool:
     family : Located
         At its shared numbers.
     """
-    kind = type(family)
-    if not issubclass(kind, NoiseUnits) or kind.log_new_at is not NoiseUnits.log_new_at:
-        return False
-    return kind.fill is Family.fill and family.whitened(slice(0, 1))[1] is None
+    kind: Any = type(family)
+    return (
+        isinstance(family, NoiseUnits)
+        and kind.log_new_at is NoiseUnits.log_new_at
+        and kind.fill is Family.fill
+        and family.whitened(slice(0, 1))[1] is None
+    )
 
 
 def plain_numbers(family: Any, rows: slice, out: Floats) -> RowNumbers:

@@ -161,11 +161,20 @@ class FamilyOfParts(Located):
 
     def blocks(self) -> NDArray[np.int64]:
         """A block for every Gaussian part, one for all logits."""
-        pairs = zip(self._parts, self._own_blocks(), strict=True)
+        return self._blocks
+
+    @cached_property
+    def _blocks(self) -> NDArray[np.int64]:
+        """What `blocks` returns, whatever the shared numbers are: stages ask for it often."""
+        pairs = zip(self._parts, self._own_blocks, strict=True)
         return np.concatenate([blocks[part.blocks()] for part, blocks in pairs])
 
     def prior_on_tree(self) -> TreePrior:
         """Those of the parts."""
+        return self._prior_on_tree
+
+    @cached_property
+    def _prior_on_tree(self) -> TreePrior:
         return joined_prior([part.prior_on_tree() for part in self._parts])
 
     def enter(self, theta: Floats) -> Floats:
@@ -242,13 +251,14 @@ class FamilyOfParts(Located):
 
     def shared_at(self, root: Floats, total: Floats) -> Floats:
         """Those of the parts."""
-        trios = zip(self._parts, self._of_theta(root), self._own_blocks(), strict=True)
+        trios = zip(self._parts, self._of_theta(root), self._own_blocks, strict=True)
         return np.concatenate([part.shared_at(own, total[blocks]) for part, own, blocks in trios])
 
     def log_prior_noise(self) -> float:
         """The sum over the parts."""
         return sum(part.log_prior_noise() for part in self._parts)
 
+    @cached_property
     def _own_blocks(self) -> list[NDArray[np.int64]]:
         return blocks_of_parts([part.prior_on_tree() for part in self._parts])
 

@@ -9,7 +9,7 @@ from bhmc.model.diffused.row_numbers import row_numbers, split_room
 # not depend on the atoms: their number changes with each of them. Four times the root doubles the
 # effective draws of the number of atoms on small tables; where coordinates are logits a proposal
 # takes integrals, and costs more than it gains.
-_MULTIPLE, _MULTIPLE_OF_LOGITS, _MOST = 4, 1, 64
+_MULTIPLE, _MULTIPLE_OF_LOGITS, _MOST = 4.0, 0.5, 64
 
 # With more rows than this the proposals, which read all rows of an atom, are made in a part of the
 # sweeps, chosen at random without looking at the state.
@@ -29,7 +29,7 @@ def split_and_merge(chain: Any) -> None:
         return
     numbers = row_numbers(chain.rows.family, slice(0, n))
     multiple = _MULTIPLE_OF_LOGITS if numbers.is_logit.any() else _MULTIPLE
-    tries = min(multiple * (math.isqrt(n - 1) + 1), _MOST)
+    tries = min(math.ceil(multiple * math.sqrt(n)), _MOST)
     chain.tidy(n_atoms=chain.n_components + tries)
     accepted = chain.engine.split_atoms(
         chain.forest,

@@ -16,28 +16,33 @@ def stretch_steps(chain: Any) -> None:
 
     p(v_l) is an inverse gamma between its neighbours times the likelihood of the rows at the theta
     that such steps give. Where coordinates are logits, rows hardly say how far out theta is: given
-    the steps themselves v_l and they move slowly, each held by the other. One level of every block
-    of logits, chosen at random.
+    the steps themselves v_l and they move slowly, each held by the other. Level after level, in
+    every block of logits.
 
     Parameters
     ----------
     chain : DiffusedSampler
         Changed in place; its atoms have no holes.
     """
-    forest, family = chain.forest, chain.family
-    of_coordinate = family.blocks()[forest.column]
-    for block in np.flatnonzero(~family.prior_on_tree().has_noise):
-        level = int(chain.rng.integers(1, forest.depth + 2))
-        _stretch(chain, level, int(block), of_coordinate == block)
+    blocks_of_logits = np.flatnonzero(~chain.family.prior_on_tree().has_noise)
+    if len(blocks_of_logits) == 0:
+        return
+    counts = chain.family.logit_counts(chain.sums())
+    for block in blocks_of_logits.tolist():
+        for level in range(1, chain.forest.depth + 2):
+            _stretch(chain, level, block, counts)
 
 
-def _stretch(chain: Any, level: int, block: int, own: NDArray[np.bool_]) -> None:
-    """One level, in the coordinates `own`."""
-    forest, variances = chain.forest, chain.variances
-    k, now = int(forest.used[1]), float(variances[level, block])
+def _stretch(chain: Any, level: int, block: int, counts: tuple[Floats, Floats]) -> None:
+    """One level, in the coordinates of a block; `counts` are rows with a 1, and all rows seen."""
+    forest, variances, blocks = chain.forest, chain.variances, chain.family.blocks()
+    own, k, now = (
+        blocks[forest.column] == block,
+        int(forest.used[1]),
+        float(variances[level, block]),
+    )
     of_nodes, of_atoms = (steps * own for steps in steps_at(forest, level))
-    ones, seen = chain.family.logit_counts(chain.sums())
-    ones, seen, theta, of_own = (x[:, own] for x in (ones, seen, forest.theta[:k], of_atoms))
+    ones, seen, theta, of_own = (x[:, own] for x in (*counts, forest.theta[:k], of_atoms))
     least, most = chain.steps.bounds(variances, level, block)
     log_prior = chain.steps.log_density_of(level, block)
 
@@ -51,7 +56,7 @@ def _stretch(chain: Any, level: int, block: int, own: NDArray[np.bool_]) -> None
     longer = np.sqrt(drawn / now) - 1
     forest.location[: len(of_nodes)] += longer * of_nodes
     forest.theta[:k] += longer * of_atoms
-    forest.variance[level, chain.family.blocks() == block] = drawn
+    forest.variance[level, blocks == block] = drawn
 
 
 def steps_at(forest: Forest, level: int) -> tuple[Floats, Floats]:

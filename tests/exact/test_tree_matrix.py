@@ -19,7 +19,7 @@ SHORT = [
     ("known", "diffused", "split"),
     ("bernoulli", "diffused", "atom"),
     ("bernoulli", "diffused", "steps"),
-    ("bernoulli", "diffused", "stretch"),
+    ("bernoulli", "diffused", "shift"),
     ("spherical", "gaussian", "subtree"),
     ("spherical", "gaussian", "regroup"),
 ]

@@ -32,7 +32,7 @@ STAGES = {
     "subtree": "redraw_tree",
     "regroup": "redraw_tree",
     "steps": "redraw_tree",
-    "stretch": "redraw_variances",
+    "shift": "redraw_tree",
     ALL: "sweep",
 }
 
@@ -54,7 +54,7 @@ AIMS = {
     "subtree": _DEEP,
     "regroup": _DEEP,
     "steps": _DEEP,
-    "stretch": _DEEP,
+    "shift": _DEEP,
     ALL: Aim(6, 2, 0.8, 1.3),
 }
 

@@ -37,6 +37,7 @@ SOURCES = (
             "atom_splits",
             "tree_moves",
             "regroup",
+            "shift",
             "steps",
         )
     ),

@@ -1,7 +1,5 @@
 """The prior of the diffused transition: tree and atoms, and the variances of the steps."""
 
-import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -80,17 +78,6 @@ class StepPrior(NamedTuple):
         last = len(variances) - 1
         below = variances[level + 1, block] if level < last else self.least[block]
         return below, (variances[level - 1, block] if level > 1 else np.inf)
-
-    def log_density_of(self, level: int, block: int) -> Callable[[float], float]:
-        """log p(v_level), less a constant: -(2 + 1) log v - scale / v.
-
-        Parameters
-        ----------
-        level, block : int
-            Which of the variances.
-        """
-        scale = float(self.scales[level - 1, block])
-        return lambda v: -(_SHAPE + 1) * math.log(v) - scale / v
 
     def log_density(self, variances: Floats) -> float:
         """log of the product of inverse gammas; the probability of the order is left out.

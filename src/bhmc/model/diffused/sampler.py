@@ -12,11 +12,11 @@ from bhmc.model.diffused import kernels
 from bhmc.model.diffused.atom_splits import split_and_merge
 from bhmc.model.diffused.forest import Forest, is_tidy, new_forest, planted, resized
 from bhmc.model.diffused.locations import steps_of
+from bhmc.model.diffused.logit_shifts import shift_logits
 from bhmc.model.diffused.prior import log_tree
 from bhmc.model.diffused.row_stage import RowStage
 from bhmc.model.diffused.row_weights import draw_weights, redraw_weights
 from bhmc.model.diffused.start import in_order
-from bhmc.model.diffused.stretch import stretch_steps
 from bhmc.model.diffused.tree_stage import redraw_tree
 from bhmc.model.state import Hyper, Info, Partition, Sizes, State, paths_to
 from bhmc.rows.local import LocalRows
@@ -305,15 +305,19 @@ class DiffusedSampler:
             split_and_merge(self)
 
     def redraw_tree(self) -> None:
-        """Tree given the atoms' evidence, m and theta integrated out; then m and theta."""
+        """Tree given the atoms' evidence, m and theta integrated out; then m and theta, and the
+        move "shift".
+        """
         self.tidy()
         redraw_tree(self, self._setting.moves)
+        if "shift" in self._setting.moves:
+            self.tidy()
+            shift_logits(self)
 
     def redraw_variances(self) -> None:
-        """v_1, ..., v_(L+1) given the steps, between their neighbours; then the move "stretch"."""
+        """v_1, ..., v_(L+1) given the steps, between their neighbours."""
         if not self.learns:
             return
-        self.tidy()
         forest, variances = self.forest, self.variances
         steps, levels = steps_of(forest)
         of_level = np.arange(len(variances))[:, None] == levels
@@ -322,8 +326,6 @@ class DiffusedSampler:
         squares = of_level.astype(np.float64) @ steps**2 @ of_block.astype(np.float64)
         drawn = self.steps.draw(variances, counts, squares, self.rng)
         forest.variance[:] = drawn[:, self._blocks]
-        if "stretch" in self._setting.moves:
-            stretch_steps(self)
 
     def redraw_shared(self) -> None:
         """What components share, given theta, all rows and the steps, whose units it is."""

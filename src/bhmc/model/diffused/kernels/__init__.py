@@ -9,6 +9,7 @@ from bhmc.model.diffused.kernels.atom_splits import split_atoms
 from bhmc.model.diffused.kernels.messages import collect, find_beliefs, log_evidence
 from bhmc.model.diffused.kernels.regroup import regroup
 from bhmc.model.diffused.kernels.row_pass import pass_rows
+from bhmc.model.diffused.kernels.shift import shift_logits
 from bhmc.model.diffused.kernels.steps import draw_steps
 from bhmc.model.diffused.kernels.tree_moves import move_atoms, move_subtrees
 
@@ -22,5 +23,6 @@ __all__ = [
     "pass_rows",
     "random_source",
     "regroup",
+    "shift_logits",
     "split_atoms",
 ]

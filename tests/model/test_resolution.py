@@ -7,7 +7,7 @@ import pytest
 
 from bhmc import BHMC
 from bhmc.datasets import load_zoo
-from bhmc.model.diffused.resolution import readable_kappa
+from bhmc.model.diffused.resolution import Size, readable
 
 # A tree may have up to 14.25 branches, 38 leaves and 47.5 components: 95 % of what can be read.
 N_ROWS = 400
@@ -33,6 +33,14 @@ class FakeChain:
         branches, leaves, components = self.size_of(self.kappa)
         levels = np.repeat([0, 1, 2], [1, branches, leaves])
         return SimpleNamespace(levels=levels, components=np.ones(components))
+
+
+def readable_kappa(chain):
+    """Without the size of the tree, which is that at this kappa."""
+    kappa, size = readable(chain)
+    if "sweep" in vars(FakeChain) and type(chain) is FakeChain:
+        assert size == Size(*chain.size_of(kappa))
+    return kappa
 
 
 def chosen(size_of, **settings):

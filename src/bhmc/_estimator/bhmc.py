@@ -19,7 +19,7 @@ from bhmc._estimator.prediction import Prediction
 from bhmc._estimator.profiles import feature_blocks, word_features
 from bhmc._estimator.progress import CallbackSupport, Listener, with_callbacks
 from bhmc._estimator.rounds import AUTO
-from bhmc._estimator.running import run_task, task_of, tuned
+from bhmc._estimator.running import chosen_by_data, run_task, task_of
 from bhmc._estimator.warm_start import Going
 from bhmc._validation.data import row_names
 from bhmc._validation.errors import naming_columns
@@ -334,11 +334,13 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         with one_blas_thread(), naming_columns(columns.names):
             likelihood = resolve(self.likelihood, data, columns, transition.located)
             family = likelihood.prepare(data)
+        likelihood, family, transition = chosen_by_data(
+            self, likelihood, family, transition, init, data
+        )
         family.check_precision(self.precision)
         *seeds, estimate_seed, outlier_seed = seed_sequence(self.random_state).spawn(
             self.n_chains + 2
         )
-        transition = tuned(self, family, transition, init)
         task = task_of(self, family, transition, init)
         course, going = run_task(self, task, seeds, data, listeners, transition.cost)
         kept = common_draws([one.recorder for one in course.ended])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from bhmc._estimator.checkpoint import describe_fit
 from bhmc._estimator.progress import Listener
 from bhmc._estimator.rounds import AUTO, AUTO_DRAWS, Aim, Course, most_sweeps, run_rounds
 from bhmc._estimator.warm_start import Going, chains_to_go_on
-from bhmc.likelihoods import ConjugateFamily
-from bhmc.model.protocol import Sampler, Transition
+from bhmc.likelihoods import ConjugateFamily, Likelihood
+from bhmc.model.protocol import Sampler, Transition, Tuned
 from bhmc.posterior.retention import Plan, memory_sentence, plan
 
 # Of a pilot chain. What it chooses shall be the same whatever the seed of a fit is, so that fits
@@ -23,20 +23,56 @@ from bhmc.posterior.retention import Plan, memory_sentence, plan
 _PILOT_SEED = 0
 
 
-def tuned(model: Any, family: ConjugateFamily, transition: Transition, init: Any) -> Transition:
-    """The transition with the settings that it chooses by the data.
+class Chosen(NamedTuple):
+    """What a fit samples, with all that the data choose."""
+
+    likelihood: Likelihood
+    family: ConjugateFamily
+    """The likelihood bound to the data."""
+    transition: Transition
+
+
+def chosen_by_data(
+    model: Any,
+    likelihood: Likelihood,
+    family: ConjugateFamily,
+    transition: Transition,
+    init: Any,
+    data: Any,
+) -> Chosen:
+    """The transition with its own settings, and for "auto" whether the noise has heavy tails.
+
+    Rows far out need components of their own where the noise is Gaussian. So, where a pilot chain
+    has more components than a person can read, it runs again with tails; they are taken if it then
+    has fewer.
 
     Parameters
     ----------
     model : BHMC
         The estimator, its parameters checked.
+    likelihood : Likelihood
+        What its likelihood stands for.
     family : ConjugateFamily
         The likelihood bound to the data.
     transition : Transition
         Bound to its concentrations.
     init : str or array
         As in `BHMC`, after `check_init`.
+    data : (n, d) array or sparse matrix
+        The data.
     """
+    plain = _tuned(model, family, transition, init)
+    tailed = likelihood.with_tails(data) if plain.too_many and _is_auto(model.likelihood) else None
+    if tailed is not None:
+        bound = tailed.prepare(data)
+        heavy = _tuned(model, bound, transition, init)
+        if heavy.n_components < plain.n_components:
+            return Chosen(tailed, bound, heavy.transition)
+    return Chosen(likelihood, family, plain.transition)
+
+
+def _tuned(model: Any, family: ConjugateFamily, transition: Transition, init: Any) -> Tuned:
+    """The transition with the settings that it chooses by the data."""
     rng = np.random.default_rng(_PILOT_SEED)
 
     def chain_of(pilot: Transition) -> Sampler:
@@ -113,8 +149,8 @@ def run_task(
     return course, Going(fit, course.chains)
 
 
-def _is_auto(transition: Any) -> bool:
-    return isinstance(transition, str) and transition == AUTO
+def _is_auto(parameter: Any) -> bool:
+    return isinstance(parameter, str) and parameter == AUTO
 
 
 def _plan(model: Any, n_rows: int, n_draws: int) -> Plan:

@@ -30,7 +30,7 @@ def choose(X, located: bool = False) -> str:
         The numbers.
     located : bool, default=False
         Whether the family must have a place on a diffusing tree: then dense counts of words are
-        numbers like others. Two columns and more without missing entries have "tailed_gaussian",
+        numbers like others. Two columns and more without missing entries have "shaped_gaussian",
         and "shared_gaussian" takes the place of "gaussian" otherwise.
     """
     if sparse.issparse(X):
@@ -49,7 +49,7 @@ def choose(X, located: bool = False) -> str:
 def _on_a_tree(X: Floats) -> str:
     """The family of numbers whose components have a place on a tree."""
     if X.shape[1] > 1 and not has_missing(X):
-        return "tailed_gaussian"
+        return "shaped_gaussian"
     return "spherical_gaussian" if of_one_kind(X) else "shared_gaussian"
 
 
@@ -114,8 +114,6 @@ def choose_by_column(X: Floats, columns: Columns, located: bool = False) -> Like
     parts = [(name, own) for name, own in parts if own]
     if len(parts) == 1:
         return by_name(parts[0][0], X)
-    alone = {"tailed_gaussian": "shaped_gaussian"}  # weights are those of whole rows
-    parts = [(alone.get(name, name), own) for name, own in parts]
     return Product(parts, columns.names).settled(X)
 
 

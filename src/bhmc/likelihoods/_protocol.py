@@ -352,6 +352,16 @@ class Likelihood(ABC):
         """The family in the units of X, where it has units. X must hold all rows."""
         return cls()
 
+    def with_tails(self, X) -> "Likelihood | None":
+        """The likelihood with noise that has heavy tails, as held-out rows ask for; None if none.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix
+            All rows of the data.
+        """
+        return None
+
     def counted(self, X) -> "Likelihood":
         """A copy with what the family would count in X as a setting; X must hold all rows.
 

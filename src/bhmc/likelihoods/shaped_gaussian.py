@@ -1,6 +1,6 @@
 """x ~ N(theta, sigma2 shape): a known shape of the covariance, whose size is learned."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -107,6 +107,12 @@ class ShapedGaussian(Learning):
         rows, spherical = likelihood.entered(X), likelihood.in_own_units()
         least = least_variance(rows, spherical)
         return cls(**{"least_variance": least, **given})
+
+    def with_tails(self, X: Floats) -> Self | None:
+        """The degrees of freedom that held-out rows ask for; None where noise is Gaussian."""
+        location = check_vector(self.location, X.shape[1], "location")
+        degrees = noise_degrees(X - location, np.asarray(self.shape))
+        return None if degrees == np.inf else replace(self, degrees=degrees)
 
     def in_own_units(self) -> SharedGaussian:
         """The same family in the coordinates y."""

@@ -112,6 +112,16 @@ class Places(NamedTuple):
     """(K,) which of them each component that exists began at."""
 
 
+class Tuned(NamedTuple):
+    """A transition with what it chose by the data, and what its pilot chain was like."""
+
+    transition: Any
+    n_components: float = float("nan")
+    """Components of the pilot chain; NaN where there was none."""
+    too_many: bool = False
+    """Whether a person cannot read so many."""
+
+
 class Transition(Protocol):
     """How a child's components relate to its parent's: what a user names, a frozen dataclass."""
 
@@ -167,7 +177,7 @@ class Transition(Protocol):
         """The priors of what is learned, by name."""
         ...
 
-    def tuned(self, chain_of: Callable[[Any], Sampler]) -> Self:
+    def tuned(self, chain_of: Callable[[Any], Sampler]) -> "Tuned":
         """The transition with the settings that it chooses by the data, before sampling.
 
         Parameters

@@ -62,13 +62,22 @@ class Size(NamedTuple):
         kappa : float
             At which the tree has this size.
         """
-        leaves, components = (share / _TO_SPARE for share in (self.leaves, self.components))
-        many = components > max(n_rows / _ROWS_A_COMPONENT, _COMPONENTS)
+        many = self.has_too_many_components(n_rows)
         return (
             self.branches / _TO_SPARE > _MOST_BRANCHES
-            or leaves > max(n_rows / _ROWS_A_LEAF, _LEAVES)
+            or self.leaves / _TO_SPARE > max(n_rows / _ROWS_A_LEAF, _LEAVES)
             or (many and kappa < _LARGEST_FOR_COMPONENTS - 1e-9)
         )
+
+    def has_too_many_components(self, n_rows: int) -> bool:
+        """Whether there are more components than a person can read.
+
+        Parameters
+        ----------
+        n_rows : int
+            Rows of the data.
+        """
+        return self.components / _TO_SPARE > max(n_rows / _ROWS_A_COMPONENT, _COMPONENTS)
 
     @property
     def has_no_top(self) -> bool:
@@ -76,8 +85,8 @@ class Size(NamedTuple):
         return self.branches < 2.0
 
 
-def readable_kappa(chain: Any) -> float:
-    """The kappa at which the tree can be read, by the sweeps of a pilot chain.
+def readable(chain: Any) -> tuple[float, Size]:
+    """The kappa at which the tree can be read, by the sweeps of a pilot chain, and its size there.
 
     Parameters
     ----------
@@ -86,24 +95,24 @@ def readable_kappa(chain: Any) -> float:
     """
     size = _size_at(chain, 1.0)
     if size.is_too_large(chain.rows.n_rows, 1.0):
-        return _coarser(chain)
+        return _coarser(chain, size)
     return _finer(chain, size)
 
 
-def _coarser(chain: Any) -> float:
+def _coarser(chain: Any, size: Size) -> tuple[float, Size]:
     """The first kappa above 1 at which the tree can be read; the last at which it has a top."""
     kappa = 1.0
     while kappa < _LARGEST:
-        size = _size_at(chain, kappa * _STEP)
-        if size.has_no_top:
-            return kappa
-        kappa *= _STEP
+        further = _size_at(chain, kappa * _STEP)
+        if further.has_no_top:
+            break
+        kappa, size = kappa * _STEP, further
         if not size.is_too_large(chain.rows.n_rows, kappa):
             break
-    return kappa
+    return kappa, size
 
 
-def _finer(chain: Any, size: Size) -> float:
+def _finer(chain: Any, size: Size) -> tuple[float, Size]:
     """16 / D or, where the tree has no top there, the first smaller kappa at which it has one.
 
     The last kappa on the way at which the tree can be read, if there is one at which it cannot.
@@ -113,11 +122,11 @@ def _finer(chain: Any, size: Size) -> float:
         further = kappa / _STEP
         if kappa > goal:
             further = max(further, goal)
-        size = _size_at(chain, further)
-        if size.is_too_large(chain.rows.n_rows, further):
+        found = _size_at(chain, further)
+        if found.is_too_large(chain.rows.n_rows, further):
             break
-        kappa = further
-    return kappa
+        kappa, size = further, found
+    return kappa, size
 
 
 def _size_at(chain: Any, kappa: float) -> Size:

@@ -13,7 +13,7 @@ from bhmc.model.diffused.forest import planted
 from bhmc.model.diffused.params import DiffusedParams, GaussianParams
 from bhmc.model.diffused.prior import StepPrior
 from bhmc.model.hyper import sample_hyper
-from bhmc.model.protocol import Places, Predictive
+from bhmc.model.protocol import Places, Predictive, Tuned
 from bhmc.model.state import Hyper, Partition, State
 from bhmc.priors import Gamma, Prior
 
@@ -81,13 +81,16 @@ class Diffused:
         """kappa as a number."""
         return 1.0 if isinstance(self.kappa, str) else self.kappa
 
-    def tuned(self, chain_of: Callable[["Diffused"], Any]) -> "Diffused":
+    def tuned(self, chain_of: Callable[["Diffused"], Any]) -> Tuned:
         """The transition with kappa as a number, by the sweeps of a pilot chain."""
         if self.kappa != AUTO:
-            return self
-        from bhmc.model.diffused.resolution import readable_kappa
+            return Tuned(self)
+        from bhmc.model.diffused.resolution import readable
 
-        return replace(self, kappa=readable_kappa(chain_of(self)))
+        pilot = chain_of(self)
+        kappa, size = readable(pilot)
+        too_many = size.has_too_many_components(pilot.rows.n_rows)
+        return Tuned(replace(self, kappa=kappa), size.components, too_many)
 
     # ---- Transition ----------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from bhmc.model.hdp.moves import check_moves, chosen_moves
 from bhmc.model.hdp.params import HdpParams, check_allowed
 from bhmc.model.hdp.workspace import DEPTH
 from bhmc.model.hyper import sample_hyper
-from bhmc.model.protocol import Predictive
+from bhmc.model.protocol import Predictive, Tuned
 from bhmc.model.state import Hyper, Partition, State
 from bhmc.priors import LEARN_BY, Prior
 from bhmc.rows.local import LocalRows
@@ -69,9 +69,9 @@ class Hdp:
         """The priors of the concentrations that are learned, by name."""
         return self.hyper.priors
 
-    def tuned(self, chain_of: Callable[["Hdp"], Any]) -> "Hdp":
+    def tuned(self, chain_of: Callable[["Hdp"], Any]) -> Tuned:
         """The transition itself: nothing is chosen by the data."""
-        return self
+        return Tuned(self)
 
     def check(self, likelihood: Any, n_levels: int, sampler: str) -> None:
         """Refuse the published sampler for the finite form, which it does not have, and with block

@@ -105,7 +105,7 @@ def test_auto_says_what_it_took():
 def test_auto_for_a_tree_takes_families_with_places():
     """One covariance for all components, and numbers in place of counts of words."""
     wine = load_wine().data
-    assert choose(wine, located=True) == "tailed_gaussian"
+    assert choose(wine, located=True) == "shaped_gaussian"
     holed = np.where(np.arange(wine.size).reshape(wine.shape) == 5, np.nan, wine)
     assert choose(holed, located=True) == "shared_gaussian"
     assert choose(wine[:, :1], located=True) == "shared_gaussian"

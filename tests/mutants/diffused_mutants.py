@@ -509,7 +509,7 @@ DIFFUSED_MUTANTS = (
         SPLITS,
         (
             (
-                "tries = min(math.isqrt(n - 1) + 1, _MOST)",
+                "tries = min(math.ceil(multiple * math.sqrt(n)), _MOST)",
                 "tries = chain.n_components - 1",
             ),
         ),
@@ -523,7 +523,7 @@ DIFFUSED_MUTANTS = (
         SPLITS,
         (
             (
-                "tries = min(math.isqrt(n - 1) + 1, _MOST)",
+                "tries = min(math.ceil(multiple * math.sqrt(n)), _MOST)",
                 "tries = 3 * chain.n_components",
             ),
         ),
@@ -714,9 +714,8 @@ DIFFUSED_MUTANTS = (
         SAMPLER,
         (
             (
-                "        forest.theta[:k], forest.location[:m] = "
-                "family.enter(theta), family.enter(locations)\n",
-                "",
+                "for places in (forest.theta[:k], forest.location[:m], forest.origin[None]):",
+                "for places in (forest.origin[None],):",
             ),
         ),
         "redraw_shared",

@@ -68,4 +68,4 @@ def test_priors_of_a_diffusing_tree():
     model = bhmc.BHMC(**quick).fit(X)
     panels = plotting.prior_posterior_data(model)
     assert [panel.name for panel in panels] == ["nodes_at[1]", "nodes_at[2]"]
-    assert panels[0].prior_mean == pytest.approx(sum(0.02 / (0.02 + i) for i in range(20)))
+    assert panels[0].prior_mean == pytest.approx(sum(0.005 / (0.005 + i) for i in range(20)))

@@ -94,7 +94,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         `Gaussian(sigma2=0.5)` is used as it is. `likelihood_` says what was used.
     alpha : float, prior, "learn" or "auto", default="auto"
         How readily data open new branches. A number fixes alpha: a row opens a new branch at a node
-        of m rows with odds of alpha to m. "auto" is 0.02 where locations diffuse and 0.1 with
+        of m rows with odds of alpha to m. "auto" is 0.005 where locations diffuse and 0.1 with
         "hdp", which gives trees that can be read. One of `bhmc.priors` is the prior of a learned
         alpha; "learn" is `Gamma(2, 10)`. A learned alpha follows the branches of its own tree, so
         on real tables nearly every row gets a leaf.
@@ -104,7 +104,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
     gamma : float, prior, "learn" or "auto", default="auto"
         "hdp": how closely a node's mixture follows its parent's. "learn", which is also "auto", is
         `Gamma(2, 10)`: small values give pure nodes, and without pure nodes the tree shows no
-        hierarchy. "diffused": how readily a leaf gets another component; "auto" is 0.02.
+        hierarchy. "diffused": how readily a leaf gets another component; "auto" is 0.005.
     hyper : {"exact", "paper"}, default="exact"
         How the concentrations are learned. "exact" draws them in every sweep. "paper" runs the
         paper's Metropolis-Hastings walk during the warm-up; after the warm-up the concentrations,
@@ -121,7 +121,8 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         (rows of one leaf and component go elsewhere), "regraft" (subtrees get other parents),
         "dishes" (parts of components join others), "split" (a component splits or joins another).
         Those of "diffused" are "split" (components of a leaf), "atom" and "subtree" (components and
-        subtrees get other parents), "regroup" (nodes split and merge) and "steps" (variances).
+        subtrees get other parents), "regroup" (nodes split and merge), "steps" (variances)
+        and "shift" (nodes of 0 and 1 or categories, with all below them).
         "auto": all that transition and sampler have; `sampler="paper"` has none. (): none.
     init : {"prior", "single", "singletons", "kmeans", "ward"} or array, default="kmeans"
         Where chains start; after enough sweeps the start makes no difference. "prior" draws tree
@@ -334,12 +335,12 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         with one_blas_thread(), naming_columns(columns.names):
             likelihood = resolve(self.likelihood, data, columns, transition.located)
             family = likelihood.prepare(data)
-        likelihood, family, transition = chosen_by_data(
-            self, likelihood, family, transition, init, data
-        )
         family.check_precision(self.precision)
         *seeds, estimate_seed, outlier_seed = seed_sequence(self.random_state).spawn(
             self.n_chains + 2
+        )
+        likelihood, family, transition = chosen_by_data(
+            self, likelihood, family, transition, init, data
         )
         task = task_of(self, family, transition, init)
         course, going = run_task(self, task, seeds, data, listeners, transition.cost)

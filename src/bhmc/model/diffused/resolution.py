@@ -32,11 +32,12 @@ _TO_SPARE = 0.95
 
 # Sweeps of the pilot chain at one kappa: fewer of many rows, whose trees change less from sweep to
 # sweep. The last third of them is judged.
-_ROWS_A_KAPPA, _LEAST_SWEEPS, _MOST_SWEEPS = 12_000, 12, 60
+_ROWS_A_KAPPA, _LEAST_SWEEPS, _MOST_SWEEPS = 12_000, 12, 40
 
-# The square of four standard deviations; kappa's steps and ends.
+# The square of four standard deviations; kappa's steps and ends. A table without groups has no top at
+# any kappa.
 _FAR = 16.0
-_STEP, _SMALLEST, _LARGEST = np.sqrt(2.0), 1e-3, 8.0
+_STEP, _SMALLEST, _LARGEST = np.sqrt(2.0), 1 / 16, 8.0
 
 # Too many components alone are no reason for a larger kappa than this.
 _LARGEST_FOR_COMPONENTS = 2.0

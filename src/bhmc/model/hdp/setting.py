@@ -78,17 +78,17 @@ class Hdp:
         moves.
         """
         check_moves(self.moves)
-        if likelihood.needs_places:
-            raise ValueError(
-                f"transition='hdp' has no weights of rows, which {type(likelihood).__name__} with "
-                "finite degrees needs: use transition='diffused' or 'gaussian', or degrees=inf."
-            )
         if sampler == "paper" and self.moves not in ("auto", ()):
             raise ValueError("sampler='paper' has no block moves: moves must be 'auto' or ().")
         if sampler == "paper" and self.hyper.n_components is not None:
             raise ValueError(
                 "sampler='paper' exists for the infinite form only, not for a fixed number of "
                 "components."
+            )
+        if likelihood.needs_places:
+            raise ValueError(
+                f"transition='hdp' has no weights of rows, which {type(likelihood).__name__} with "
+                "finite degrees needs: use transition='diffused' or 'gaussian', or degrees=inf."
             )
 
     def simulate(

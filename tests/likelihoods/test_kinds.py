@@ -117,4 +117,4 @@ def test_auto_for_a_tree_takes_families_with_places():
     words = np.zeros((40, 12))
     words[np.arange(40), np.arange(40) % 12] = 2
     assert choose(words) == "multinomial"
-    assert choose(words, located=True) == "tailed_gaussian"
+    assert choose(words, located=True) == "shaped_gaussian"

@@ -8,6 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import bhmc
+from bhmc.likelihoods import Gaussian
 from bhmc.model.hdp import dishes, kernels, moves, reference
 from bhmc.model.hdp import workspace as _workspace
 from bhmc.model.hdp.sampler import HdpSampler
@@ -160,8 +161,8 @@ def test_wrong_names_are_refused(wrong):
 
 def test_the_published_sampler_refuses_moves():
     with pytest.raises(ValueError, match="has no block moves"):
-        Hdp(moves=("regraft",)).check(None, 2, "paper")
-    Hdp(moves="auto").check(None, 2, "paper")
+        Hdp(moves=("regraft",)).check(Gaussian(), 2, "paper")
+    Hdp(moves="auto").check(Gaussian(), 2, "paper")
 
 
 def test_a_transition_without_moves_refuses_them():

@@ -34,8 +34,8 @@ _TO_SPARE = 0.95
 # sweep. The last third of them is judged.
 _ROWS_A_KAPPA, _LEAST_SWEEPS, _MOST_SWEEPS = 12_000, 12, 40
 
-# The square of four standard deviations; kappa's steps and ends. A table without groups has no top at
-# any kappa.
+# The square of four standard deviations; kappa's steps and ends. A table without groups has no top
+# at any kappa.
 _FAR = 16.0
 _STEP, _SMALLEST, _LARGEST = np.sqrt(2.0), 1 / 16, 8.0
 

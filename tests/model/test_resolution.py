@@ -99,11 +99,11 @@ def test_kappa_stops_at_its_bounds():
 
 
 def test_many_coordinates_have_a_smaller_kappa():
-    """16 / D, or the last step before at which the tree can be read."""
-    chain = FakeChain(lambda kappa: (5, 20, 30), n_coordinates=64)
+    """8 / D, or the last step before at which the tree can be read."""
+    chain = FakeChain(lambda kappa: (5, 20, 30), n_coordinates=32)
     assert readable_kappa(chain) == pytest.approx(0.25)
     np.testing.assert_allclose(chain.tried, [1.0, STEP / 2, 0.5, STEP / 4, 0.25])
-    wide = {"n_coordinates": 24}
+    wide = {"n_coordinates": 12}
     assert chosen(lambda kappa: (5, 20, 30), **wide) == pytest.approx(16 / 24)
     assert chosen(lambda kappa: (5, 20 if kappa > 0.8 else 90, 30), **wide) == 1.0
     assert chosen(lambda kappa: (5 if kappa < 0.4 else 1, 20, 30), **wide) < 0.4
@@ -156,8 +156,8 @@ QUICK = {"transition": "diffused", "n_levels": 2, "random_state": 3}
 SHORT = {"n_warmup": 0, "n_draws": 1, "n_chains": 1}
 
 
-def groups(n=60, k=5, d=32):
-    """A few groups in so many columns that kappa falls to 16 / d."""
+def groups(n=60, k=5, d=16):
+    """A few groups in so many columns that kappa falls to 8 / d."""
     rng = np.random.default_rng(0)
     return 1000 * rng.normal(size=(k, d))[np.arange(n) % k] + rng.normal(size=(n, d))
 

@@ -9,8 +9,8 @@ A person can read a tree of up to 15 branches at the top, a leaf for 10 rows and
 A pilot chain begins at kappa = 1. While its tree has more than 95 % of these, kappa grows by
 steps of a factor of 1.41, but not to where the root has one child; for components alone it grows to
 2 at most, because where the noise has heavy tails their number hardly falls and the tree is lost.
-Where the tree is not too large, kappa falls by the same steps to 16 / D, at which components of a
-leaf are four standard deviations of the noise from their leaf, whatever the number D of
+Where the tree is not too large, kappa falls by the same steps to 8 / D, at which components of a
+leaf are four standard deviations of the noise from each other, whatever the number D of
 coordinates, and further as long as the root has one child; but not to where the tree is too large.
 
 Five in a hundred are to spare, because the tree of long chains may have a node more than the mean
@@ -34,9 +34,9 @@ _TO_SPARE = 0.95
 # sweep. The last third of them is judged.
 _ROWS_A_KAPPA, _LEAST_SWEEPS, _MOST_SWEEPS = 12_000, 12, 40
 
-# The square of four standard deviations; kappa's steps and ends. A table without groups has no top
-# at any kappa.
-_FAR = 16.0
+# Half the square of four standard deviations, because two components have two steps between them;
+# kappa's steps and ends. A table without groups has no top at any kappa.
+_FAR = 8.0
 _STEP, _SMALLEST, _LARGEST = np.sqrt(2.0), 1 / 16, 8.0
 
 # Too many components alone are no reason for a larger kappa than this.
@@ -114,7 +114,7 @@ def _coarser(chain: Any, size: Size) -> tuple[float, Size]:
 
 
 def _finer(chain: Any, size: Size) -> tuple[float, Size]:
-    """16 / D or, where the tree has no top there, the first smaller kappa at which it has one.
+    """8 / D or, where the tree has no top there, the first smaller kappa at which it has one.
 
     The last kappa on the way at which the tree can be read, if there is one at which it cannot.
     """

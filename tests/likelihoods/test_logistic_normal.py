@@ -197,6 +197,7 @@ def test_wrong_evidence_is_noticed(edit):
 
 # ones, seen, m, v
 CASES = [
+    (0, 31, 8.85010139872534, 0.42128001283701993),  # Newton's steps alone go to and fro there
     (0, 0, -1.0, 2.0),
     (1, 1, 0.0, 400.0),
     (0, 3, 5.0, 9.0),

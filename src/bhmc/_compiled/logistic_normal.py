@@ -126,11 +126,14 @@ def logit_tangent(mode, reach, top, ones, seen, m, v):
 
 @helper
 def logit_mode(ones, seen, m, v):
-    """The maximum of the density, by Newton's steps, or halving where they leave the bracket."""
+    """The maximum of the density, by Newton's steps, or halving where they leave the bracket or are
+    more than half as long as the step before: else they may go to and fro for ever.
+    """
     low, high = m - v * (seen - ones), m + v * ones
     guess = math.log((ones + 0.5) / (seen - ones + 0.5))
     bend = (ones + 0.5) * (seen - ones + 0.5) / (seen + 1.0)
     x = min(max((m + v * bend * guess) / (1.0 + v * bend), low), high)
+    before = high - low
     for _ in range(_MOST_STEPS):
         _, slope, bend = log_logit(x, ones, seen, m, v)
         if slope > 0.0:
@@ -140,7 +143,10 @@ def logit_mode(ones, seen, m, v):
         step = slope / bend
         if step * step * bend < 1e-16:
             return x
-        x = x + step if low < x + step < high else 0.5 * (low + high)
+        if not (low < x + step < high and abs(step) <= 0.5 * before):
+            step = 0.5 * (low + high) - x
+        x += step
+        before = abs(step)
     return x
 
 

@@ -212,7 +212,8 @@ N_DRAWS = 40_000
 
 def grid_of(ones, seen, m, v):
     """(theta, probabilities) on a fine grid: a trapezoidal sum, exact to rounding."""
-    wide = np.linspace(m - 14 * np.sqrt(v), m + 14 * np.sqrt(v), 400_001)
+    reach = 34 * np.sqrt(v)  # rows may pull theta far from m
+    wide = np.linspace(m - reach, m + reach, 400_001)
     log_f = log_target(wide, ones, seen, m, v)
     near = wide[log_f > log_f.max() - 45]
     theta = np.linspace(near[0], near[-1], 20_001)

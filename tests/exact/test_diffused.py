@@ -100,7 +100,7 @@ def test_exact_draws_stay_exact_long(stage, where):
 @pytest.mark.parametrize("where", AIMED)
 @pytest.mark.parametrize("move", [move for move in MOVES if move != "shift"])  # of logits only
 def test_each_move_leaves_exact_draws_exact(move, where):
-    stage = "redraw_atoms" if move == "split" else "redraw_tree"
+    stage = "redraw_atoms" if move in ("split", "branch") else "redraw_tree"
     z = paired_z(SETTINGS[where].with_moves(move), "gibbs", stage, N_LONG, rng_for(203))
     print(f"{move}, {where}: |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() < Z_LIMIT

@@ -17,6 +17,7 @@ N_SHORT, N_LONG = 4_000, 10_000
 # one tree and family share their exact draws, which take longer than the moves.
 SHORT = [
     ("known", "diffused", "split"),
+    ("bernoulli", "diffused", "branch"),
     ("bernoulli", "diffused", "atom"),
     ("bernoulli", "diffused", "steps"),
     ("bernoulli", "diffused", "shift"),

@@ -28,6 +28,7 @@ FAMILIES = {
 ALL = "all"
 STAGES = {
     "split": "redraw_atoms",
+    "branch": "redraw_atoms",
     "atom": "redraw_tree",
     "subtree": "redraw_tree",
     "regroup": "redraw_tree",
@@ -50,6 +51,7 @@ class Aim(NamedTuple):
 _FULL_LEAVES, _DEEP = Aim(8, 1, 0.3, 2.5), Aim(7, 3, 1.2, 0.6)
 AIMS = {
     "split": _FULL_LEAVES,
+    "branch": _DEEP,
     "atom": _DEEP,
     "subtree": _DEEP,
     "regroup": _DEEP,

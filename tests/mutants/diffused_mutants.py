@@ -35,6 +35,7 @@ SOURCES = (
             "weighted_sides",
             "atom_sides",
             "atom_splits",
+            "branch_splits",
             "tree_moves",
             "regroup",
             "shift",

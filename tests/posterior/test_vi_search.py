@@ -270,3 +270,29 @@ def test_the_root_has_few_children():
     assert vi_search._few_children(few, draws)[0] is few[0]
     searched = vi_search.improved([top, fine], [draws, [fine] * 3], rng, 1.75, 15)
     assert len(np.unique(searched[0])) <= 15
+
+
+def scattered(rng):
+    """A draw whose components are halves of leaves; each draw halves other ones."""
+    base = noisy(random_partition(np.random.default_rng(1), 50, (3, 6, 10)), rng)
+    half = rng.integers(0, 2, len(base.leaf)) * (rng.random(base.leaf.max() + 1) < 0.5)[base.leaf]
+    component = np.unique(2 * base.leaf + half, return_inverse=True)[1]
+    return base._replace(component=component.astype(np.int32))
+
+
+def test_components_of_one_leaf_each_stay_so(monkeypatch):
+    """Then they are a level of the tree, with no more of them than the median draw has."""
+    rng = np.random.default_rng(5)
+    draws = [scattered(rng) for _ in range(12)]
+
+    def components_and_cells():
+        found = vi_search.nearest_partition(draws, draws, N_LEVELS, np.random.default_rng(0))
+        assert not found.is_draw
+        both = zip(found.partition.component.tolist(), found.partition.leaf.tolist(), strict=True)
+        return len(np.unique(found.partition.component)), len({*both})
+
+    components, cells = components_and_cells()
+    assert components == cells <= np.median([len(np.unique(one.component)) for one in draws])
+    monkeypatch.setattr(vi_search, "_has_components_in_leaves", lambda partition: False)
+    components, cells = components_and_cells()
+    assert components < cells

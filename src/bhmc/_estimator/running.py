@@ -22,6 +22,9 @@ from bhmc.posterior.retention import Plan, memory_sentence, plan
 # with two seeds differ by chance alone.
 _PILOT_SEED = 0
 
+# Heavy tails are taken where a pilot chain has fewer than this share of the components with them.
+_FAR_FEWER = 0.75
+
 
 class Chosen(NamedTuple):
     """What a fit samples, with all that the data choose."""
@@ -44,7 +47,7 @@ def chosen_by_data(
 
     Rows far out need components of their own where the noise is Gaussian. So, where a pilot chain
     has more components than a person can read, it runs again with tails; they are taken if it then
-    has fewer.
+    has at most three quarters as many. A few fewer say nothing: a pilot chain is short.
 
     Parameters
     ----------
@@ -66,7 +69,7 @@ def chosen_by_data(
     if tailed is not None:
         bound = tailed.prepare(data)
         heavy = _tuned(model, bound, transition, init)
-        if heavy.n_components < plain.n_components:
+        if heavy.n_components < _FAR_FEWER * plain.n_components:
             return Chosen(tailed, bound, heavy.transition)
     return Chosen(likelihood, family, plain.transition)
 

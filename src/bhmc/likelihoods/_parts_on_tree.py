@@ -6,7 +6,6 @@ logits have one block together.
 
 from abc import abstractmethod
 from functools import cached_property
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -25,8 +24,11 @@ def split(numbers: NDArray, widths: list[int]) -> list[NDArray]:
             f"the parts of Product need {' + '.join(map(str, widths))} numbers, got "
             f"{numbers.shape[-1]}."
         )
-    ends = list(accumulate(widths))
-    return [numbers[..., end - width : end] for end, width in zip(ends, widths, strict=True)]
+    pieces, start = [], 0
+    for width in widths:
+        pieces.append(numbers[..., start : start + width])
+        start += width
+    return pieces
 
 
 def blocks_of_parts(priors: list[TreePrior]) -> list[NDArray[np.int64]]:
@@ -180,12 +182,12 @@ class FamilyOfParts(Located):
     def enter(self, theta: Floats) -> Floats:
         """The coordinates of the parts."""
         pairs = zip(self._parts, self._of_theta(theta), strict=True)
-        return np.hstack([part.enter(own) for part, own in pairs])
+        return np.concatenate([part.enter(own) for part, own in pairs], axis=1)
 
     def leave(self, places: Floats) -> Floats:
         """The parameters of the parts."""
         pairs = zip(self._parts, self._of_places(places), strict=True)
-        return np.hstack([part.leave(own) for part, own in pairs])
+        return np.concatenate([part.leave(own) for part, own in pairs], axis=1)
 
     def evidence(
         self, places: Floats, sums: Floats, rng: np.random.Generator
@@ -194,13 +196,17 @@ class FamilyOfParts(Located):
         trios = zip(self._parts, self._of_places(places), self._of_statistics(sums), strict=True)
         each = [part.evidence(own, s, rng) for part, own, s in trios]
         precision, linear = zip(*each, strict=True)
-        return np.hstack(precision), np.hstack(linear)
+        return np.concatenate(precision, axis=1), np.concatenate(linear, axis=1)
 
     def row_numbers(self, rows: slice) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         """(values, seen), (n, D) each, and which coordinates are logits: part by part."""
         each = [_row_numbers(part, rows) for part in self._parts]
         values, seen, is_logit = zip(*each, strict=True)
-        return np.hstack(values), np.hstack(seen), np.concatenate(is_logit)
+        return (
+            np.concatenate(values, axis=1),
+            np.concatenate(seen, axis=1),
+            np.concatenate(is_logit),
+        )
 
     def logit_counts(self, sums: Floats) -> tuple[Floats, Floats]:
         """(ones, seen), (K, D) each, as `LogitUnits` has them; 0 where a coordinate is no logit.
@@ -213,7 +219,7 @@ class FamilyOfParts(Located):
         pieces = zip(self._parts, self._of_statistics(sums), self._widths[0], strict=True)
         each = [_logit_counts(part, own, width) for part, own, width in pieces]
         ones, seen = zip(*each, strict=True)
-        return np.hstack(ones), np.hstack(seen)
+        return np.concatenate(ones, axis=1), np.concatenate(seen, axis=1)
 
     def log_new_at(self, rows: slice, places: Floats, variances: Floats) -> Floats:
         """The sum over the parts: theta_i are independent."""
@@ -234,12 +240,14 @@ class FamilyOfParts(Located):
         """Part by part."""
         given = self._of_statistics(sums), self._of_places(places), self._of_precisions(variances)
         pieces = zip(self._parts, *given, strict=True)
-        return np.hstack([part.draw_theta_at(s, own, v, rng) for part, s, own, v in pieces])
+        return np.concatenate(
+            [part.draw_theta_at(s, own, v, rng) for part, s, own, v in pieces], axis=1
+        )
 
     def own_places(self, sums: Floats, origin: Floats) -> Floats:
         """Those of the parts."""
         trios = zip(self._parts, self._of_statistics(sums), self._of_places(origin), strict=True)
-        return np.hstack([part.own_places(s, own) for part, s, own in trios])
+        return np.concatenate([part.own_places(s, own) for part, s, own in trios], axis=1)
 
     def draw_shared_at(
         self, theta: Floats, sums: Floats, increments: Floats, rng: np.random.Generator

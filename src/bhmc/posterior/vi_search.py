@@ -1,9 +1,10 @@
 """A point estimate that need not be a draw: draws improved row by row and node by node.
 
 The loss is that of `nearest_draw`: the expected variation of information (VI) of the components and
-of the levels of the tree. Components and tree do not meet in it, so each is searched on its own.
-The search is greedy, as SALSO's (Dahl, Johnson and Mueller 2022). It edits one tree, so levels stay
-nested.
+of the levels of the tree. Components and tree do not meet in it, so each is searched on its own;
+but where every component of every draw belongs to one leaf, components are searched as one more
+level of the tree, and each belongs to one leaf in the answer, too. The search is greedy, as SALSO's
+(Dahl, Johnson and Mueller 2022). It edits one tree, so levels stay nested.
 
 Where draws agree little on a level, the VI is least if all rows are in one node there: a tree that
 says nothing. So the tree is searched several times, by the generalised VI of the same authors,
@@ -68,9 +69,9 @@ def nearest_partition(
     """A partition whose expected VI is at most that of the nearest draw, and mostly lower.
 
     The components and the trees of a few candidates are improved, and the best of each is taken. No
-    level gets more nodes than half of the draws have there, or the candidate itself: otherwise
-    every uncertain row would become a leaf of its own. The root gets 15 children at most. Where
-    there are more than 20,000 rows the nearest draw is the answer.
+    level gets more nodes, and there are no more components, than half of the draws have, or the
+    candidate itself: otherwise every uncertain row would become a leaf of its own. The root gets 15
+    children at most. Where there are more than 20,000 rows the nearest draw is the answer.
 
     Parameters
     ----------
@@ -89,18 +90,40 @@ def nearest_partition(
     nearest = Nearest(candidates[draw], float(total[draw]), draw, is_draw=True)
     if len(draws[0].leaf) > MOST_ROWS:
         return nearest
-    parts = []
-    for part, levels in enumerate([[None], list(range(1, n_levels + 1))]):
-        theirs = [[labels_of(one, at, n_levels) for one in compared(draws)] for at in levels]
-        starts = [draw, *(i for i in np.argsort(losses[:, part], kind="stable") if i != draw)]
-        ours = [
-            [labels_of(candidates[i], at, n_levels) for at in levels]
-            for i in starts[: _n_starts(theirs)]
-        ]
-        parts.append(_best_tree(ours, theirs, rng) if part else _best_of(ours, theirs, rng))
-    found = partition_of(parts[1], parts[0][0])
+    found = _searched(candidates, losses, draws, n_levels, rng)
     loss = float(expected_losses([found], draws, n_levels).sum())
     return Nearest(found, loss, draw, is_draw=False) if loss < nearest.loss else nearest
+
+
+def _searched(
+    candidates: Sequence[Partition],
+    losses: NDArray[np.float64],
+    draws: Sequence[Partition],
+    n_levels: int,
+    rng: np.random.Generator,
+) -> Partition:
+    """The best of a few candidates after their components and trees were improved."""
+    others, levels = compared(draws), list(range(1, n_levels + 1))
+    nearest = int(losses.sum(axis=1).argmin())
+
+    def starts_of(levels: Sequence[int | None], losses: NDArray[np.float64]):
+        theirs = [[labels_of(one, at, n_levels) for one in others] for at in levels]
+        order = [nearest, *(i for i in np.argsort(losses, kind="stable") if i != nearest)]
+        chosen = [candidates[i] for i in order[: _n_starts(theirs)]]
+        return [[labels_of(one, at, n_levels) for at in levels] for one in chosen], theirs
+
+    if all(_has_components_in_leaves(one) for one in (*others, *candidates)):
+        whole = _best_tree(*starts_of([*levels, None], losses.sum(axis=1)), rng)
+        return partition_of(whole[:-1], whole[-1])
+    components = _best_of(*starts_of([None], losses[:, 0]), rng)
+    return partition_of(_best_tree(*starts_of(levels, losses[:, 1]), rng), components[0])
+
+
+def _has_components_in_leaves(partition: Partition) -> bool:
+    """Whether all rows of a component are in one leaf, for every component."""
+    leaf = np.zeros(int(partition.component.max()) + 1, dtype=partition.leaf.dtype)
+    leaf[partition.component] = partition.leaf
+    return bool((leaf[partition.component] == partition.leaf).all())
 
 
 def partition_of(levels: Sequence[Labels], component: Labels) -> Partition:

@@ -3,43 +3,62 @@
 import math
 from typing import Any
 
-from bhmc.model.diffused.row_numbers import row_numbers, split_room
+from bhmc.model.diffused.row_numbers import RowNumbers, row_numbers, split_room
 
-# Proposals in a sweep: a multiple of the root of the number of rows, and so many at most. It must
-# not depend on the atoms: their number changes with each of them. Four times the root doubles the
-# effective draws of the number of atoms on small tables; where coordinates are logits a proposal
-# takes integrals, and costs more than it gains.
-_MULTIPLE, _MULTIPLE_OF_LOGITS, _MOST = 4.0, 0.5, 64
+# Proposals of each kind in a sweep: a multiple of the root of the number of rows, and so many at
+# most. It must not depend on the atoms: their number changes with each of them. Four times the root
+# doubles the effective draws of the number of atoms on small tables; where coordinates are logits a
+# proposal takes integrals, and costs more than it gains.
+_MULTIPLE, _MULTIPLE_OF_LOGITS, _MOST = 4.0, 0.25, 64
 
 # With more rows than this the proposals, which read all rows of an atom, are made in a part of the
 # sweeps, chosen at random without looking at the state.
 _ROWS_OF_EVERY_SWEEP = 10_000
 
 
-def split_and_merge(chain: Any) -> None:
-    """Some proposals, one after the other.
+def split_and_merge(chain: Any, moves: tuple[str, ...]) -> None:
+    """Some proposals of "split" and of "branch", as named, one after the other.
 
     Parameters
     ----------
     chain : DiffusedSampler
         Changed in place.
+    moves : tuple of str
+        Names of moves; others are not of atoms through their rows.
     """
+    named = [move for name, move in _MOVES.items() if name in moves]
     n = chain.rows.n_rows
-    if n > _ROWS_OF_EVERY_SWEEP and chain.rng.random() * n > _ROWS_OF_EVERY_SWEEP:
+    if not named or (n > _ROWS_OF_EVERY_SWEEP and chain.rng.random() * n > _ROWS_OF_EVERY_SWEEP):
         return
     numbers = row_numbers(chain.rows.family, slice(0, n))
     multiple = _MULTIPLE_OF_LOGITS if numbers.is_logit.any() else _MULTIPLE
     tries = min(math.ceil(multiple * math.sqrt(n)), _MOST)
+    for move in named:
+        if move(chain, numbers, tries):
+            chain.forget_sums()
+            chain.tidy()
+
+
+def _split_atoms(chain: Any, numbers: RowNumbers, tries: int) -> int:
+    """Rows of an atom become one of the same leaf, or join one; how many were accepted."""
     chain.tidy(n_atoms=chain.n_components + tries)
-    accepted = chain.engine.split_atoms(
-        chain.forest,
-        numbers,
-        split_room(n, len(chain.forest.leaf)),
-        chain.rows.component,
-        tries,
-        chain.rates[1],
-        chain.source,
-    )
-    if accepted:
-        chain.forget_sums()
-        chain.tidy()
+    forest, component = chain.forest, chain.rows.component
+    room = split_room(len(component), len(forest.leaf))
+    g = chain.rates[1]
+    return chain.engine.split_atoms(forest, numbers, room, component, tries, g, chain.source)
+
+
+def _split_branches(chain: Any, numbers: RowNumbers, tries: int) -> int:
+    """Rows of an atom become one on a new branch, or such a one joins another; how many were."""
+    depth = chain.forest.depth
+    if not depth:
+        return 0
+    n_nodes = int(chain.forest.used[0]) + tries * depth
+    chain.tidy(n_nodes=n_nodes, n_atoms=chain.n_components + tries)
+    forest, component = chain.forest, chain.rows.component
+    room = split_room(len(component), len(forest.leaf))
+    given = forest, numbers, room, component, tries, *chain.rates, chain.source
+    return chain.engine.split_branches(*given)
+
+
+_MOVES = {"split": _split_atoms, "branch": _split_branches}

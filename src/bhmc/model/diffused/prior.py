@@ -108,7 +108,7 @@ def draw_inverse_gamma(shape: float, scale: float, least: float, most: float, rn
     """
     low, high = scale / most, (scale / least if least > 0 else np.inf)
     drawn = gamma_between(shape, low, high, rng)
-    return float(np.clip(scale / drawn, least, most))
+    return float(min(max(scale / drawn, least), most))
 
 
 def gamma_between(shape: float, low: float, high: float, rng) -> float:
@@ -128,7 +128,8 @@ def gamma_between(shape: float, low: float, high: float, rng) -> float:
     p, inverse = (gammaincc, gammainccinv) if upper else (gammainc, gammaincinv)
     first, last = p(shape, low), p(shape, high)
     if abs(last - first) > _LEAST_PROBABILITY:
-        return float(np.clip(inverse(shape, first + (last - first) * rng.random()), low, high))
+        drawn = inverse(shape, first + (last - first) * rng.random())
+        return float(min(max(drawn, low), high))
     one = np.array([shape])
     while True:  # far in a tail: nearly all mass is at the end that is nearer to the mode
         if upper:

@@ -6,16 +6,18 @@ real tables is not Gaussian, and ever more components describe it ever better. S
 that a person can read is taken.
 
 A person can read a tree of up to 15 branches at the top, a leaf for 10 rows and a component for 8.
-A pilot chain begins at kappa = 1. While its tree has more than 95 % of these, kappa grows by
-steps of a factor of 1.41, but not to where the root has one child; for components alone it grows to
-2 at most, because where the noise has heavy tails their number hardly falls and the tree is lost.
-Where the tree is not too large, kappa falls by the same steps to 8 / D, at which components of a
-leaf are four standard deviations of the noise from each other, whatever the number D of
-coordinates, and further as long as the root has one child; but not to where the tree is too large.
+A pilot chain begins at kappa = 1. While its tree has more than 95 % of these (90 % of components),
+kappa grows by steps of a factor of 1.26, but not to where the root has one child; for components
+alone it grows to 2 at most, because where the noise has heavy tails their number hardly falls and
+the tree is lost. Where the tree is not too large, kappa falls by the same steps to 8 / D, at which
+components of a leaf are four standard deviations of the noise from each other, whatever the number
+D of coordinates, and further as long as the root has one child; but not to where the tree is too
+large.
 
-Five in a hundred are to spare, because the tree of long chains may have a node more than the mean
-of a short one. The pilot chain has the same seed in every fit: kappa is a function of the table, so
-that fits with other seeds have trees that are equally fine.
+Some are to spare, because the tree of long chains may have a node more than the mean of a short
+one; of many rows the components become more for a hundred sweeps. The pilot chain has the same
+seed in every fit: kappa is a function of the table, so that fits with other seeds have trees that
+are equally fine.
 """
 
 from typing import Any, NamedTuple
@@ -27,8 +29,8 @@ _MOST_BRANCHES = 15
 _ROWS_A_LEAF, _LEAVES = 10, 10
 _ROWS_A_COMPONENT, _COMPONENTS = 8, 12
 
-# The share of these that a pilot chain may have.
-_TO_SPARE = 0.95
+# The share of these that a pilot chain may have: of nodes, and of components.
+_TO_SPARE, _COMPONENTS_TO_SPARE = 0.95, 0.9
 
 # Sweeps of the pilot chain at one kappa: fewer of many rows, whose trees change less from sweep to
 # sweep. The last third of them is judged.
@@ -37,7 +39,7 @@ _ROWS_A_KAPPA, _LEAST_SWEEPS, _MOST_SWEEPS = 12_000, 12, 40
 # Half the square of four standard deviations, because two components have two steps between them;
 # kappa's steps and ends. A table without groups has no top at any kappa.
 _FAR = 8.0
-_STEP, _SMALLEST, _LARGEST = np.sqrt(2.0), 1 / 16, 8.0
+_STEP, _SMALLEST, _LARGEST = 2.0 ** (1 / 3), 1 / 16, 8.0
 
 # Too many components alone are no reason for a larger kappa than this.
 _LARGEST_FOR_COMPONENTS = 2.0
@@ -78,7 +80,7 @@ class Size(NamedTuple):
         n_rows : int
             Rows of the data.
         """
-        return self.components / _TO_SPARE > max(n_rows / _ROWS_A_COMPONENT, _COMPONENTS)
+        return self.components / _COMPONENTS_TO_SPARE > max(n_rows / _ROWS_A_COMPONENT, _COMPONENTS)
 
     @property
     def has_no_top(self) -> bool:

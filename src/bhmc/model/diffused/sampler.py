@@ -300,9 +300,10 @@ class DiffusedSampler:
         redraw_weights(self)
 
     def redraw_atoms(self) -> None:
-        """Atoms split and merge through their rows, given the locations of their leaves."""
-        if "split" in self._setting.moves:
-            split_and_merge(self)
+        """Atoms split and merge through their rows, given the locations of nodes: those of a leaf,
+        and those on branches of their own.
+        """
+        split_and_merge(self, self._setting.moves)
 
     def redraw_tree(self) -> None:
         """Tree given the atoms' evidence, m and theta integrated out; then m and theta, and the

@@ -17,7 +17,7 @@ from bhmc.model.protocol import Places, Predictive, Tuned
 from bhmc.model.state import Hyper, Partition, State
 from bhmc.priors import Gamma, Prior
 
-MOVES = ("split", "atom", "subtree", "regroup", "steps", "shift")
+MOVES = ("split", "branch", "atom", "subtree", "regroup", "steps", "shift")
 
 # Rounds in which what goes with the rows of a start settles, the rows staying where they are.
 _ROUNDS_OF_START = 5

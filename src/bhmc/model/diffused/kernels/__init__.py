@@ -6,6 +6,7 @@ family.
 
 from bhmc._compiled.random_source import random_source
 from bhmc.model.diffused.kernels.atom_splits import split_atoms
+from bhmc.model.diffused.kernels.branch_splits import split_branches
 from bhmc.model.diffused.kernels.messages import collect, find_beliefs, log_evidence
 from bhmc.model.diffused.kernels.regroup import regroup
 from bhmc.model.diffused.kernels.row_pass import pass_rows
@@ -25,4 +26,5 @@ __all__ = [
     "regroup",
     "shift_logits",
     "split_atoms",
+    "split_branches",
 ]

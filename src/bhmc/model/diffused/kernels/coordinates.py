@@ -27,6 +27,15 @@ def counts_by_row(numbers):
 
 
 @merged
+def log_group_around(numbers, d, total, seen, m, v):
+    """The same over N(m, v)."""
+    if numbers.is_logit[d]:
+        return log_integral(total, seen, m, v)
+    away, wide = total - seen * m, 1.0 + seen * v
+    return 0.5 * (v * away * away / wide - math.log(wide))
+
+
+@merged
 def log_group(forest, numbers, known, z, d, total, seen):
     """log of the integral of f of a group of rows of leaf z over N(m_z, v) in coordinate d.
 
@@ -35,12 +44,11 @@ def log_group(forest, numbers, known, z, d, total, seen):
     """
     m, v = forest.location[z, d], forest.variance[len(forest.variance) - 1, forest.column[d]]
     if not numbers.is_logit[d]:
-        away, wide = total - seen * m, 1.0 + seen * v
-        return 0.5 * (v * away * away / wide - math.log(wide))
+        return log_group_around(numbers, d, total, seen, m, v)
     at = (((z * 131 + d) * 131 + int(seen)) * 131 + int(total)) % len(known)
     if known[at, 0] != z or known[at, 1] != d or known[at, 2] != total or known[at, 3] != seen:
         known[at, 0], known[at, 1], known[at, 2], known[at, 3] = z, d, total, seen
-        known[at, 4] = log_integral(total, seen, m, v)
+        known[at, 4] = log_group_around(numbers, d, total, seen, m, v)
     return known[at, 4]
 
 

@@ -1,16 +1,25 @@
-"""One fit of `BHMC` with settings from the command line: shared by the benchmarks of trees."""
+"""One fit of `BHMC` with settings from the command line: shared by the benchmarks of trees.
+
+Where the environment variable BHMC_FITS names a folder, fits are kept there, and benchmarks that ask
+for the same fit share it: the same data, seed, settings and source files.
+"""
 
 import argparse
 import ast
+import hashlib
 import json
+import os
 import time
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+import bhmc
 from bhmc import BHMC, Tree, priors
 
 
@@ -23,7 +32,26 @@ class Fit(NamedTuple):
 
 
 def timed_fit(X, seed: int, settings: dict) -> Fit:
-    """`BHMC(**settings, random_state=seed).fit(X)`."""
+    """`BHMC(**settings, random_state=seed).fit(X)`, or what is kept of it."""
+    folder = os.environ.get("BHMC_FITS")
+    if not folder:
+        return _new_fit(X, seed, settings)
+    asked = X, repr(sorted(BHMC(**settings, random_state=seed).get_params().items()))
+    file = Path(folder) / f"{joblib.hash(asked)}-{_digest_of_sources()}.joblib"
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        joblib.dump(_new_fit(X, seed, settings), file)
+    return joblib.load(file)
+
+
+@cache
+def _digest_of_sources() -> str:
+    """Of all source files of the package that is imported."""
+    sources = sorted(Path(bhmc.__file__).parent.rglob("*.py"))
+    return hashlib.sha256(b"".join(one.read_bytes() for one in sources)).hexdigest()[:16]
+
+
+def _new_fit(X, seed: int, settings: dict) -> Fit:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         start = time.process_time()

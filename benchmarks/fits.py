@@ -1,7 +1,7 @@
 """One fit of `BHMC` with settings from the command line: shared by the benchmarks of trees.
 
-Where the environment variable BHMC_FITS names a folder, fits are kept there, and benchmarks that ask
-for the same fit share it: the same data, seed, settings and source files.
+Where the environment variable BHMC_FITS names a folder, fits are kept there, and benchmarks that
+ask for the same fit share it: the same data, seed, settings and source files.
 """
 
 import argparse

@@ -2,6 +2,8 @@
 
 import os
 
+import pytest
+
 # scikit-learn skips its array-API checks without this.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
@@ -44,3 +46,21 @@ def pytest_sessionfinish(session, exitstatus):
 def pytest_testnodedown(node, error):
     """Add up what the workers have checked."""
     _checks_of_workers.append(getattr(node, "workeroutput", {}).get("checks_made", 0))
+
+
+# Tests of these rooms look at the trees that people get, and have the whole pilot chain.
+_WHOLE_PILOTS = (
+    "tests/docs/",
+    "tests/model/test_resolution.py",
+    "tests/estimator/test_defaults.py",
+)
+
+
+@pytest.fixture(autouse=True)
+def short_pilot(request, monkeypatch):
+    """Fits of a few sweeps would spend most of their time on the pilot chain that chooses kappa."""
+    if not request.node.nodeid.startswith(_WHOLE_PILOTS):
+        from bhmc.model.diffused import resolution
+
+        monkeypatch.setattr(resolution, "_LEAST_SWEEPS", 3)
+        monkeypatch.setattr(resolution, "_MOST_SWEEPS", 3)

@@ -393,6 +393,7 @@ def warnings_in(stderr: str) -> list[str]:
     return [line for line in stderr.splitlines() if "Warning" in line]
 
 
+@pytest.mark.exact_long
 def test_read_only_package_keeps_its_code_in_the_users_cache(read_only):
     first, second = (report_of(ONE_KERNEL, **read_only) for _ in range(2))
     home = read_only["environment"]["HOME"]
@@ -437,6 +438,7 @@ def test_a_whole_fit_works_without_any_cache(moves, no_cache):
     assert len(warnings_in(run["stderr"])) == 1
 
 
+@pytest.mark.exact_long
 def test_a_chosen_folder_ends_the_warning(no_cache, tmp_path):
     no_cache["environment"]["NUMBA_CACHE_DIR"] = str(tmp_path / "chosen")
     run = report_of(ONE_KERNEL, **no_cache)

@@ -40,7 +40,9 @@ def alone() -> str:
     return fingerprint(BHMC(n_chains=4, n_jobs=1, **SETTINGS).fit(data()))
 
 
-@pytest.mark.parametrize("n_jobs", [2, 4, -1])
+@pytest.mark.parametrize(
+    "n_jobs", [2, *(pytest.param(n, marks=pytest.mark.exact_long) for n in (4, -1))]
+)
 def test_chains_in_threads(alone, n_jobs):
     assert fingerprint(BHMC(n_chains=4, n_jobs=n_jobs, **SETTINGS).fit(data())) == alone
 

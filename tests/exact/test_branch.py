@@ -134,7 +134,7 @@ def test_exact_draws_stay_exact(name):
 @pytest.mark.exact_long
 @pytest.mark.parametrize("name", SETTINGS)
 def test_exact_draws_stay_exact_long(name):
-    assert worst(SETTINGS[name], 10_000, 432) < Z_LIMIT
+    assert worst(SETTINGS[name], 4_000, 432) < Z_LIMIT
 
 
 @pytest.mark.parametrize(

@@ -120,8 +120,8 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         Moves of many rows at once in every sweep, exact, beside those of single rows: "relocate"
         (rows of one leaf and component go elsewhere), "regraft" (subtrees get other parents),
         "dishes" (parts of components join others), "split" (a component splits or joins another).
-        Those of "diffused" are "split" (components of a leaf), "branch" (a component splits off to a
-        branch of its own, or comes back), "atom" and "subtree" (components and subtrees get other
+        Those of "diffused" are "split" (components of a leaf), "branch" (a component splits off to
+        a branch of its own, or comes back), "atom" and "subtree" (components and subtrees get other
         parents), "regroup" (nodes split and merge), "steps" (variances) and "shift" (nodes of 0 and
         1 or categories, with all below them).
         "auto": all that transition and sampler have; `sampler="paper"` has none. (): none.

@@ -129,6 +129,10 @@ GROUPS = [
     (3, 3, -1.0, 100.0),
     (300, 1_000, 0.0, 0.01),
     (5, 100_000, 2.0, 25.0),
+    (64, 64, -6000.0, 100.0),  # powers leave the range of numbers
+    (1, 2, 900.0, 1.0),
+    (0, 3, -900.0, 2.0),
+    (20, 64, 1.0, 400.0),
 ]
 
 
@@ -179,10 +183,14 @@ def test_evidence_of_many_groups_is_that_of_each():
     [
         ("return 2.0 * math.pi * a / (_SURE + growth)", "return 2.0 * math.pi * a / _SURE"),
         ("for way in (-step, step):", "for way in (step,):"),
-        ("while term > _LAST_TERM * total:", "while term > 1e-9 * total:"),
+        (
+            "while term > _LAST_TERM * (1.0 + total):\n        odds",
+            "while term > 1e-9 * (1.0 + total):\n        odds",
+        ),
+        ("fall *= bend", "fall *= 1.0"),
         ("math.log(step * total / math.sqrt(2.0 * math.pi * v))", "math.log(step * total)"),
     ],
-    ids=["step", "side", "end", "scale"],
+    ids=["step", "side", "end", "normal", "scale"],
 )
 def test_wrong_evidence_is_noticed(edit):
     wrong = build((edit,), FILES).log_integral

@@ -14,6 +14,9 @@ _LAST_TERM = 1e-15
 _MOST_STEPS = 100
 _NARROW = 1e-13
 
+# Sums over no more rows than this, and around a mode no further away, are made by powers.
+_FEW_ROWS, _FAR_MODE = 64.0, 300.0
+
 # A trapezoidal sum over many rows has a relative error of at most 2 exp(-_SURE).
 _SURE = 31.0
 # Half the width of the widest strip around the real line; at pi the logistic function has a pole.
@@ -197,12 +200,57 @@ def log_integral(ones, seen, m, v):
     top, _, _ = log_logit(mode, ones, seen, m, v)
     total = 1.0
     for way in (-step, step):
-        theta, term = mode, 1.0
-        while term > _LAST_TERM * total:
-            theta += way
-            term = math.exp(log_logit(theta, ones, seen, m, v)[0] - top)
-            total += term
+        total += side_of_integral(mode, way, ones, seen, m, v, top)
     return top + math.log(step * total / math.sqrt(2.0 * math.pi * v))
+
+
+@helper
+def side_of_integral(mode, way, ones, seen, m, v, top):
+    """The terms on one side of the mode, each over that at the mode, which is exp(top)."""
+    if seen <= _FEW_ROWS and ones == int(ones) and seen == int(seen):
+        total = sum_of_powers(mode, way, int(ones), int(seen - ones), m, v)
+        if total < math.inf:  # else powers left the range of numbers
+            return total
+    theta, term, total = mode, 1.0, 0.0
+    while term > _LAST_TERM * (1.0 + total):
+        theta += way
+        term = math.exp(log_logit(theta, ones, seen, m, v)[0] - top)
+        total += term
+    return total
+
+
+@helper
+def sum_of_powers(mode, way, ones, zeros, m, v):
+    """The same for few rows: by powers, which take a fraction of the time of logarithms.
+
+    N(theta; m, v) falls by a factor that itself falls by exp(-way^2 / v) from term to term.
+    """
+    if abs(mode) > _FAR_MODE:
+        return math.inf
+    odds, growth = math.exp(mode), math.exp(way)
+    p, q = odds / (1.0 + odds), 1.0 / (1.0 + odds)
+    normal, fall = 1.0, math.exp(-way * (mode - m + 0.5 * way) / v)
+    bend, total, term = math.exp(-way * way / v), 0.0, 1.0
+    while term > _LAST_TERM * (1.0 + total):
+        odds *= growth
+        normal *= fall
+        fall *= bend
+        own = 1.0 / (1.0 + odds)
+        term = normal * power(odds * own / p, ones) * power(own / q, zeros)
+        total += term
+    return total
+
+
+@helper
+def power(x, n):
+    """x^n, n a whole number that is not negative."""
+    made = 1.0
+    while n > 0:
+        if n & 1:
+            made *= x
+        x *= x
+        n >>= 1
+    return made
 
 
 @helper

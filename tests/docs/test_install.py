@@ -7,6 +7,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import time
 import warnings
 from pathlib import Path
 
@@ -115,8 +116,19 @@ def imports(tmp_path_factory):
 
 
 def test_import_adds_under_a_fifth_of_a_second(imports):
+    """On a slow machine, which takes more than 0.06 s for a million squares, as much longer."""
     seconds = [run["seconds"] for run in imports]
-    assert statistics.median(seconds) < 0.2, seconds
+    assert statistics.median(seconds) < 0.2 * max(1.0, seconds_of_squares() / 0.06), seconds
+
+
+def seconds_of_squares() -> float:
+    """Seconds of the processor for a million squares in plain Python, the least of three."""
+    found = []
+    for _ in range(3):
+        start = time.process_time()
+        sum(i * i for i in range(1_000_000))
+        found.append(time.process_time() - start)
+    return min(found)
 
 
 def test_import_brings_no_library_but_the_dependencies(imports):

@@ -165,8 +165,8 @@ def test_a_file_appears_in_one_step(tmp_path, monkeypatch):
 def test_animals_in_ten_seconds(tmp_path):
     """The published model on 33 x 102 with names, its tree in the terminal, compiled before.
 
-    Seconds of the processor, since others may be at work on the machine; on a slow one, three times
-    what a fit of two sweeps takes.
+    Seconds of the processor, as a multiple of what a fit of two sweeps takes just before: others
+    may be at work, and machines differ. 2.8 is 10 s where that fit takes 3.6 s.
     """
     file = FOLDER / "animals" / "animals_33x102.csv"
     if not file.exists():
@@ -182,7 +182,7 @@ def test_animals_in_ten_seconds(tmp_path):
     assert "33 rows, 102 columns" in done.stderr
     assert "Elephant" in done.stdout
     seconds = np.diff([one.children_user + one.children_system for one in (start, before, after)])
-    assert seconds[1] < max(10.0, 3.5 * seconds[0])
+    assert seconds[1] < 2.8 * seconds[0], seconds
 
 
 def test_where_library_messages_have_their_place(table):

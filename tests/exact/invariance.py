@@ -30,6 +30,14 @@ def paired_z(
     return z_of(changes.mean(axis=0), changes.std(axis=0, ddof=1) / np.sqrt(n_draws))
 
 
+def worst_of_four(setting: Setting, stage: str, n_draws: int, seed: int, **engine) -> float:
+    """The largest |z| of what four applications of a stage change in exact draws."""
+    z = paired_z(setting, "gibbs", stage, n_draws, rng_for(seed), times=4, **engine)
+    largest = float(np.abs(z).max())
+    print(f"{stage}: |z| {largest:.1f} at {n_draws} draws")
+    return largest
+
+
 def prior_statistics(setting: Setting, n_draws: int, rng) -> np.ndarray:
     """(n_draws, statistics) of exact draws, for Geweke's test: its chain has draws of its own."""
     return np.array([own for _, _, own in exact_draws(setting, n_draws, rng)])

@@ -13,7 +13,7 @@ from tests.exact.alarm import Z_LIMIT, rng_for
 from tests.exact.diffused import DIAGONAL, DiffusedSetting
 from tests.exact.diffused import SETTINGS as GAUSSIAN
 from tests.exact.discrete_trees import SETTINGS as DISCRETE
-from tests.exact.invariance import paired_z
+from tests.exact.invariance import worst_of_four
 from tests.mutants.diffused_mutants import plain
 
 SETTINGS = GAUSSIAN | DISCRETE
@@ -114,12 +114,7 @@ SEVERAL = DiffusedSetting(Diffused(Hyper(1.2, 1.0, 0.5), 0.3, ()), DIAGONAL, 12,
 
 
 def worst(setting: DiffusedSetting, n_draws: int, seed: int, **engine) -> float:
-    """The largest |z| of what four stages of such moves, one after the other, change."""
-    moving = setting.with_moves("branch")
-    z = paired_z(moving, "gibbs", "redraw_atoms", n_draws, rng_for(seed), times=4, **engine)
-    largest = float(np.abs(z).max())
-    print(f"branch: |z| {largest:.1f} at {n_draws} draws")
-    return largest
+    return worst_of_four(setting.with_moves("branch"), "redraw_atoms", n_draws, seed, **engine)
 
 
 def test_exact_draws_stay_exact_where_much_is_accepted():

@@ -8,7 +8,7 @@ from bhmc.model.state import Hyper
 from tests.exact import alarm
 from tests.exact.alarm import Z_LIMIT, rng_for
 from tests.exact.discrete_trees import BITS, SETTINGS, TreeSetting
-from tests.exact.invariance import paired_z
+from tests.exact.invariance import worst_of_four
 from tests.mutants.diffused_mutants import plain
 
 
@@ -54,12 +54,7 @@ def nothing_else_changes(monkeypatch):
 
 
 def worst(setting: TreeSetting, n_draws: int, seed: int, **engine) -> float:
-    """The largest |z| of what four such moves, one after the other, change in exact draws."""
-    moving = setting.with_moves("shift")
-    z = paired_z(moving, "gibbs", "redraw_tree", n_draws, rng_for(seed), times=4, **engine)
-    largest = float(np.abs(z).max())
-    print(f"shift: |z| {largest:.1f} at {n_draws} draws")
-    return largest
+    return worst_of_four(setting.with_moves("shift"), "redraw_tree", n_draws, seed, **engine)
 
 
 @pytest.mark.parametrize("name", ["bits, holes", "codes, leaves", "mixed"])

@@ -25,6 +25,7 @@ from bhmc.model.diffused.kernels.atom_splits import (
 from bhmc.model.diffused.kernels.coordinates import log_group, log_group_around, place_draw
 from bhmc.model.diffused.kernels.places import (
     add_rows,
+    ancestor_at,
     log_joining,
     log_new_below,
     log_passing,
@@ -33,14 +34,6 @@ from bhmc.model.diffused.kernels.places import (
     row_at,
     set_rates,
 )
-
-
-@helper
-def ancestor_at(forest, z, level):
-    """The node of a level above z."""
-    while forest.level[z] > level:
-        z = forest.parent[z]
-    return z
 
 
 @helper

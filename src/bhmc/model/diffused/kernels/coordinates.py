@@ -28,7 +28,7 @@ def counts_by_row(numbers):
 
 @merged
 def log_group_around(numbers, d, total, seen, m, v):
-    """The same over N(m, v)."""
+    """log of the integral of f of a group of rows over N(m, v) in coordinate d, as `log_group`."""
     if numbers.is_logit[d]:
         return log_integral(total, seen, m, v)
     away, wide = total - seen * m, 1.0 + seen * v

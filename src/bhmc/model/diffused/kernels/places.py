@@ -98,6 +98,14 @@ def log_new_below(forest, z, target, block):
 
 
 @helper
+def ancestor_at(forest, z, level):
+    """The node of a level above z, or z itself."""
+    while forest.level[z] > level:
+        z = forest.parent[z]
+    return z
+
+
+@helper
 def add_rows(forest, z, block):
     """So many rows more under z and all above it."""
     while z >= 0:

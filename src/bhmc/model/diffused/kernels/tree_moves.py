@@ -15,6 +15,7 @@ from bhmc.model.diffused.kernels.messages import (
 )
 from bhmc.model.diffused.kernels.places import (
     add_rows,
+    ancestor_at,
     choose,
     find_paths,
     log_new_below,
@@ -131,22 +132,13 @@ def put_subtree(forest, z, y):
     add_rows(forest, y, forest.rows[z])
 
 
-@helper
-def ancestor(forest, k, level):
-    """The node of this level above atom k."""
-    z = forest.leaf[k]
-    while forest.level[z] > level:
-        z = forest.parent[z]
-    return z
-
-
 @compiled
 def move_subtrees(forest, order, levels, alpha, g, rng):
     """P(where the ancestor of an atom at a level hangs | all other atoms), theta and m integrated
     out; atom order[i], level levels[i].
     """
     for i in range(len(order)):
-        z = ancestor(forest, order[i], levels[i])
+        z = ancestor_at(forest, forest.leaf[order[i]], levels[i])
         take_subtree(forest, z)
         find_beliefs_to(forest, levels[i] - 1)
         weigh_subtree(forest, z, alpha, g)

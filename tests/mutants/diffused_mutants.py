@@ -27,12 +27,14 @@ SOURCES = (
         import_module(f"{_HOME}.kernels.{name}")
         for name in (
             "messages",
+            "locations",
             "places",
             "coordinates",
             "row_prior",
             "row_births",
             "row_pass",
             "weighted_sides",
+            "logit_sides",
             "atom_sides",
             "atom_splits",
             "branch_splits",
@@ -74,7 +76,6 @@ KERNELS = None
 ROW_STAGE = Part(f"{_HOME}.row_stage", "RowStage", _SAMPLER)
 SPLITS = Part(f"{_HOME}.atom_splits", "split_and_merge", _SAMPLER)
 TREE_STAGE = Part(f"{_HOME}.tree_stage", "redraw_tree", _SAMPLER)
-LOCATIONS = Part(f"{_HOME}.locations", "draw_locations", f"{_HOME}.tree_stage")
 VARIANCES = Part(f"{_HOME}.prior", "StepPrior.draw")
 BOUNDS = Part(f"{_HOME}.prior", "StepPrior.bounds")
 LOG_TREE = Part(f"{_HOME}.prior", "log_tree", _SAMPLER)
@@ -551,14 +552,22 @@ DIFFUSED_MUTANTS = (
     # ---- Locations ----
     DiffusedMutant(
         "theta as far from its leaf as the leaf from its parent",
-        LOCATIONS,
+        KERNELS,
         (
             (
-                "_posterior(forest, *given, above, forest.depth + 1, rng)",
-                "_posterior(forest, *given, above, forest.depth, rng)",
+                "len(forest.variance) - 1, forest.location, forest.leaf[k], normal",
+                "len(forest.variance) - 2, forest.location, forest.leaf[k], normal",
             ),
         ),
         "redraw_tree",
+        "known",
+        250,
+    ),
+    DiffusedMutant(
+        "steps to atoms counted as those to leaves",
+        KERNELS,
+        (("forest, blocks, counts, squares, last,", "forest, blocks, counts, squares, last - 1,"),),
+        "redraw_variances",
         "known",
         250,
     ),
@@ -680,13 +689,11 @@ DIFFUSED_MUTANTS = (
     ),
     DiffusedMutant(
         "steps of one level counted for the next",
-        SAMPLER,
+        KERNELS,
         (
             (
-                "squares = of_level.astype(np.float64)",
-                "of_level = np.arange(len(variances))[:, None] == "
-                "np.minimum(levels + 1, levels.max())\n"
-                "        squares = of_level.astype(np.float64)",
+                "squares[level, block] += step * step",
+                "squares[min(level + 1, len(squares) - 1), block] += step * step",
             ),
         ),
         "redraw_variances",
@@ -715,8 +722,8 @@ DIFFUSED_MUTANTS = (
         SAMPLER,
         (
             (
-                "for places in (forest.theta[:k], forest.location[:m], forest.origin[None]):",
-                "for places in (forest.origin[None],):",
+                "places = family.carried_to(self.family, places)",
+                "places[-1:] = family.carried_to(self.family, places[-1:])",
             ),
         ),
         "redraw_shared",

@@ -253,17 +253,3 @@ def grown(forest: Forest, n_nodes: int = 0, n_atoms: int = 0) -> Forest:
     size = len(longer["level"]) + len(longer["leaf"])
     longer["weight"], longer["lists"] = np.zeros(size), np.zeros((4, size), dtype=np.int64)
     return forest._replace(**longer)
-
-
-def is_tidy(forest: Forest) -> bool:
-    """Whether nodes and atoms have no holes before `used`, and nodes are in order of level.
-
-    Parameters
-    ----------
-    forest : Forest
-        Any.
-    """
-    m, k = forest.used
-    level, leaf = forest.level[:m], forest.leaf[:k]
-    # Several times in every sweep: levels in order have none below the first.
-    return bool(level[0] >= 0 and (level[1:] >= level[:-1]).all() and (leaf >= 0).all())

@@ -1,14 +1,17 @@
 """Locations and theta given the tree: draws from the root down, and the steps between them."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from bhmc.model.diffused import kernels
 from bhmc.model.diffused.forest import Forest
 
 Floats = NDArray[np.float64]
 
 
-def draw_locations(forest: Forest, rng: np.random.Generator) -> None:
+def draw_locations(forest: Forest, rng: np.random.Generator, engine: Any = kernels) -> None:
     """(m, theta) | tree, evidence: the root first, then level after level, then theta.
 
     m_z ~ N((H + m_pa / v) / (P + 1 / v), 1 / (P + 1 / v)) with the evidence (P, H) from below;
@@ -20,23 +23,12 @@ def draw_locations(forest: Forest, rng: np.random.Generator) -> None:
         Its locations and theta are drawn in place.
     rng : numpy.random.Generator
         Where all randomness comes from.
+    engine : module, default=kernels
+        The compiled conditionals, or others in tests.
     """
-    for level in range(forest.depth + 1):
-        z = np.flatnonzero(forest.level == level)
-        above = forest.location[forest.parent[z]] if level else forest.origin[None]
-        given = forest.up_precision[z], forest.up_linear[z]
-        forest.location[z] = _posterior(forest, *given, above, level, rng)
-    k = np.flatnonzero(forest.leaf >= 0)
-    given = forest.precision[k], forest.linear[k]
-    above = forest.location[forest.leaf[k]]
-    forest.theta[k] = _posterior(forest, *given, above, forest.depth + 1, rng)
-
-
-def _posterior(forest: Forest, precision, linear, above: Floats, step: int, rng) -> Floats:
-    v = forest.variance[step]
-    total = (precision + 1 / v)[:, forest.column]
-    mean = (linear + above / v[forest.column]) / total
-    return mean + rng.standard_normal(mean.shape) / np.sqrt(total)
+    n_places = np.count_nonzero(forest.level >= 0) + np.count_nonzero(forest.leaf >= 0)
+    normal = rng.standard_normal((n_places, len(forest.column)))
+    engine.set_locations(forest, forest.origin[None], normal)
 
 
 def steps_of(forest: Forest) -> tuple[Floats, NDArray[np.int64]]:

@@ -6,13 +6,13 @@ real tables is not Gaussian, and ever more components describe it ever better. S
 that a person can read is taken.
 
 A person can read a tree of up to 15 branches at the top, a leaf for 10 rows and a component for 8.
-A pilot chain begins at kappa = 1. While its tree has more than 95 % of these (90 % of components),
-kappa grows by steps of a factor of 1.26, but not to where the root has one child; for components
-alone it grows to 2 at most, because where the noise has heavy tails their number hardly falls and
-the tree is lost. Where the tree is not too large, kappa falls by the same steps to 8 / D, at which
-components of a leaf are four standard deviations of the noise from each other, whatever the number
-D of coordinates, and further as long as the root has one child; but not to where the tree is too
-large.
+A pilot chain begins at kappa = 1. While its tree has more than 95 % of these nodes, or less than
+one to spare, or more than 90 % of the components, kappa grows by steps of a factor of 1.26, but not
+to where the root has one child; for components alone it grows to 2 at most, because where the noise
+has heavy tails their number hardly falls and the tree is lost. Where the tree is not too large,
+kappa falls by the same steps to 8 / D, at which components of a leaf are four standard deviations
+of the noise from each other, whatever the number D of coordinates, and further as long as the root
+has one child; but not to where the tree is too large.
 
 Some are to spare, because the tree of long chains may have a node more than the mean of a short
 one; of many rows the components become more for a hundred sweeps. The pilot chain has the same
@@ -33,8 +33,8 @@ _ROWS_A_COMPONENT, _COMPONENTS = 8, 12
 _TO_SPARE, _COMPONENTS_TO_SPARE = 0.95, 0.9
 
 # Sweeps of the pilot chain at one kappa: fewer of many rows, whose trees change less from sweep to
-# sweep. The last third of them is judged.
-_ROWS_A_KAPPA, _LEAST_SWEEPS, _MOST_SWEEPS = 12_000, 12, 40
+# sweep. Those after the first two thirds, or after so many, are judged.
+_ROWS_A_KAPPA, _LEAST_SWEEPS, _MOST_SWEEPS, _SETTLED = 12_000, 12, 60, 20
 
 # Half the square of four standard deviations, because two components have two steps between them;
 # kappa's steps and ends. A table without groups has no top at any kappa.
@@ -67,8 +67,8 @@ class Size(NamedTuple):
         """
         many = self.has_too_many_components(n_rows)
         return (
-            self.branches / _TO_SPARE > _MOST_BRANCHES
-            or self.leaves / _TO_SPARE > max(n_rows / _ROWS_A_LEAF, _LEAVES)
+            self.branches > _with_nodes_to_spare(_MOST_BRANCHES)
+            or self.leaves > _with_nodes_to_spare(max(n_rows / _ROWS_A_LEAF, _LEAVES))
             or (many and kappa < _LARGEST_FOR_COMPONENTS - 1e-9)
         )
 
@@ -86,6 +86,11 @@ class Size(NamedTuple):
     def has_no_top(self) -> bool:
         """Whether the root often has one child only: the first level may say nothing."""
         return self.branches < 2.0
+
+
+def _with_nodes_to_spare(most: float) -> float:
+    """How many nodes a pilot chain may have on average, where a tree may have `most`."""
+    return min(most - 1, _TO_SPARE * most)
 
 
 def readable(chain: Any) -> tuple[float, Size]:
@@ -139,7 +144,7 @@ def _size_at(chain: Any, kappa: float) -> Size:
     seen = []
     for i in range(sweeps):
         chain.sweep()
-        if i >= sweeps - sweeps // 3:
+        if i >= min(sweeps - sweeps // 3, _SETTLED):
             seen.append(_size(chain))
     return Size(*np.mean(seen, axis=0))
 

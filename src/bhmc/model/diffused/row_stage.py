@@ -11,7 +11,6 @@ from bhmc.model.diffused.row_numbers import (
     has_plain_rows,
     lines_of,
     plain_numbers,
-    row_numbers,
 )
 
 Floats = NDArray[np.float64]
@@ -88,7 +87,7 @@ class RowStage:
         """The rows of the open tile."""
         family, rows = self._rows.family, self._rows.open_rows
         if not self._is_plain:
-            return row_numbers(family, rows)
+            return self._chain.numbers_of(rows)
         shape = (rows.stop - rows.start, len(self._chain.forest.column) + 2)
         return plain_numbers(family, rows, self._room_for("rows", *shape))
 

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from bhmc.likelihoods.slice_sampler import slice_draw
 from bhmc.model.diffused import kernels
 from bhmc.model.diffused.atom_splits import split_and_merge
-from bhmc.model.diffused.forest import Forest, is_tidy, new_forest, planted, resized
+from bhmc.model.diffused.forest import Forest, new_forest, planted, resized
 from bhmc.model.diffused.locations import steps_of
 from bhmc.model.diffused.logit_shifts import shift_logits
 from bhmc.model.diffused.prior import log_tree
+from bhmc.model.diffused.row_numbers import RowNumbers, row_numbers
 from bhmc.model.diffused.row_stage import RowStage
 from bhmc.model.diffused.row_weights import draw_weights, redraw_weights
 from bhmc.model.diffused.start import in_order
@@ -68,6 +69,7 @@ class DiffusedSampler:
         self.learns, self._blocks = True, self.family.blocks()
         self._firsts = np.unique(self._blocks, return_index=True)[1]
         self._sums: NDArray[np.float64] | None = None
+        self._numbers: tuple[Any, slice, RowNumbers] | None = None
         self._events = np.zeros(5, dtype=np.int64)
         if self.family.has_weights:
             rows.weigh(np.ones(rows.n_rows))
@@ -319,14 +321,11 @@ class DiffusedSampler:
         """v_1, ..., v_(L+1) given the steps, between their neighbours."""
         if not self.learns:
             return
-        forest, variances = self.forest, self.variances
-        steps, levels = steps_of(forest)
-        of_level = np.arange(len(variances))[:, None] == levels
-        of_block = self._blocks[forest.column][:, None] == np.arange(variances.shape[1])
-        counts = np.outer(of_level.sum(axis=1), of_block.sum(axis=0)).astype(np.float64)
-        squares = of_level.astype(np.float64) @ steps**2 @ of_block.astype(np.float64)
+        variances = self.variances
+        counts, squares = np.zeros(variances.shape), np.zeros(variances.shape)
+        self.engine.add_squares(self.forest, self._blocks, counts, squares)
         drawn = self.steps.draw(variances, counts, squares, self.rng)
-        forest.variance[:] = drawn[:, self._blocks]
+        self.forest.variance[:] = drawn[:, self._blocks]
 
     def redraw_shared(self) -> None:
         """What components share, given theta, all rows and the steps, whose units it is."""
@@ -340,8 +339,9 @@ class DiffusedSampler:
         m, k = forest.used
         theta = family.leave(forest.theta[:k])
         self.rows.turn_to(family.draw_shared_at(theta, self.sums(), scaled, self.rng))
-        for places in (forest.theta[:k], forest.location[:m], forest.origin[None]):
-            places[:] = family.carried_to(self.family, places)
+        places = np.concatenate([forest.theta[:k], forest.location[:m], forest.origin[None]])
+        places = family.carried_to(self.family, places)
+        forest.theta[:k], forest.location[:m], forest.origin[:] = np.split(places, (k, k + m))
 
     def redraw_concentrations(self) -> None:
         """alpha and g given the tree, each by a slice of its logarithm."""
@@ -374,6 +374,22 @@ class DiffusedSampler:
             self._sums = self.rows.sums_by(np.arange(k), self.rows.component, k)
         return self._sums
 
+    def numbers_of(self, rows: slice) -> RowNumbers:
+        """Rows in the family's coordinates; where a tile holds them all, stages share them.
+
+        Parameters
+        ----------
+        rows : slice
+            Which rows.
+        """
+        held = self._numbers
+        if held is not None and held[0] is self.family and held[1] == rows:
+            return held[2]
+        numbers = row_numbers(self.family, rows)
+        if self.rows.height >= self.rows.n_rows:
+            self._numbers = self.family, rows, numbers
+        return numbers
+
     def forget_sums(self) -> None:
         """Rows have moved."""
         self._sums = None
@@ -382,7 +398,7 @@ class DiffusedSampler:
         """No holes among nodes and atoms, parents before children, and at least so many slots."""
         forest = self.forest
         has_room = len(forest.level) >= n_nodes and len(forest.leaf) >= n_atoms
-        if has_room and is_tidy(forest):
+        if has_room and self.engine.are_in_order(forest.level, forest.leaf, forest.used):
             return
         n_nodes, n_atoms = max(n_nodes, len(forest.level)), max(n_atoms, len(forest.leaf))
         k = self.n_components

@@ -26,7 +26,7 @@ def redraw_tree(chain: Any, moves: tuple[str, ...]) -> None:
         if name in moves:
             move(chain)
     chain.engine.collect(forest)
-    draw_locations(forest, chain.rng)
+    draw_locations(forest, chain.rng, chain.engine)
 
 
 def _move_atoms(chain: Any) -> None:

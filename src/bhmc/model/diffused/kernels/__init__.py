@@ -7,6 +7,7 @@ family.
 from bhmc._compiled.random_source import random_source
 from bhmc.model.diffused.kernels.atom_splits import split_atoms
 from bhmc.model.diffused.kernels.branch_splits import split_branches
+from bhmc.model.diffused.kernels.locations import add_squares, are_in_order, set_locations
 from bhmc.model.diffused.kernels.messages import collect, find_beliefs, log_evidence
 from bhmc.model.diffused.kernels.regroup import regroup
 from bhmc.model.diffused.kernels.row_pass import pass_rows
@@ -15,6 +16,8 @@ from bhmc.model.diffused.kernels.steps import draw_steps
 from bhmc.model.diffused.kernels.tree_moves import move_atoms, move_subtrees
 
 __all__ = [
+    "add_squares",
+    "are_in_order",
     "collect",
     "draw_steps",
     "find_beliefs",
@@ -24,6 +27,7 @@ __all__ = [
     "pass_rows",
     "random_source",
     "regroup",
+    "set_locations",
     "shift_logits",
     "split_atoms",
     "split_branches",

@@ -4,13 +4,14 @@ A side's rows share one theta ~ N(m, v), m the location of the leaf. Where all c
 Gaussian and none is missing, the evidence of p rows with the sum H of their distances from m is
 v H^2 / (2 (1 + p v)) - D log(1 + p v) / 2: then a product or three of vectors are all that a row
 needs. The same holds of rows with weights, where p and H are weighted sums (weighted_sides.py).
-Else loops run over rows, coordinate by coordinate.
+Else loops run over rows, coordinate by coordinate; those of logits are in logit_sides.py.
 """
 
 import math
 
 from bhmc._compiled.decorators import helper, summing
 from bhmc.model.diffused.kernels.coordinates import log_group, product_at, seen_at
+from bhmc.model.diffused.kernels.logit_sides import add_logit_alone, add_logit_of_sides
 from bhmc.model.diffused.kernels.weighted_sides import (
     AWAY,
     SEEN,
@@ -54,6 +55,9 @@ def weigh_alone(forest, numbers, room, n, z, i, j):
     for r in range(n):
         room.odds[r] = 0.0
     for d in range(len(forest.column)):
+        if numbers.is_logit[d]:
+            add_logit_alone(forest, numbers, room, n, z, d, i, j)
+            continue
         for side in range(2):
             other, sign = (i, 1.0) if side == 0 else (j, -1.0)
             total, seen = numbers.value[other, d], numbers.seen[other, d]
@@ -100,6 +104,9 @@ def weigh_sides(forest, numbers, room, n, first, z):
         add_odds_by_weights(forest, numbers, room, n, z)
         return
     for d in range(len(forest.column)):
+        if numbers.is_logit[d]:
+            add_logit_of_sides(forest, numbers, room, n, z, d)
+            continue
         for side in range(2):
             total, seen = forest.scratch[TOTAL + side, d], forest.scratch[SEEN + side, d]
             whole = log_group(forest, numbers, room.known, z, d, total, seen)

@@ -14,7 +14,7 @@ from tests.exact.diffused import DIAGONAL, DiffusedSetting
 from tests.exact.diffused import SETTINGS as GAUSSIAN
 from tests.exact.discrete_trees import SETTINGS as DISCRETE
 from tests.exact.invariance import worst_of_four
-from tests.mutants.diffused_mutants import plain
+from tests.mutants.diffused_parts import plain
 
 SETTINGS = GAUSSIAN | DISCRETE
 DEEP = GAUSSIAN["clear, deep"]

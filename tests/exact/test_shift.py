@@ -9,7 +9,7 @@ from tests.exact import alarm
 from tests.exact.alarm import Z_LIMIT, rng_for
 from tests.exact.discrete_trees import BITS, SETTINGS, TreeSetting
 from tests.exact.invariance import worst_of_four
-from tests.mutants.diffused_mutants import plain
+from tests.mutants.diffused_parts import plain
 
 
 class WithLengths(TreeSetting):

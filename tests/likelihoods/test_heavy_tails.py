@@ -21,7 +21,7 @@ from tests.exact import alarm
 from tests.exact.alarm import P_LIMIT, Z_LIMIT, rng_for
 from tests.exact.diffused import SETTINGS, DiffusedSetting
 from tests.exact.invariance import paired_z, with_family
-from tests.mutants.diffused_mutants import plain
+from tests.mutants.diffused_parts import plain
 
 D, NU, N = 3, 4.0, 40
 SHAPE = np.array([[1.0, 0.3, -0.4], [0.3, 0.2, 0.0], [-0.4, 0.0, 2.0]])

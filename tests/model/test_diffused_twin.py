@@ -13,7 +13,7 @@ from bhmc.model.diffused.row_numbers import row_numbers, split_room
 from bhmc.model.diffused.row_stage import RowStage, Tables
 from bhmc.model.state import Partition
 from tests.exact.diffused import SETTINGS
-from tests.mutants.diffused_mutants import plain
+from tests.mutants.diffused_parts import plain
 
 PLAIN = plain()
 ALPHA, G = 0.7, 1.6

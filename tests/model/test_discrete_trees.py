@@ -21,7 +21,7 @@ from bhmc.model.diffused.row_stage import RowStage
 from bhmc.model.diffused.setting import Diffused, GaussianNodes
 from bhmc.rows.local import LocalRows
 from tests.exact.discrete_trees import SETTINGS
-from tests.mutants.diffused_mutants import plain
+from tests.mutants.diffused_parts import plain
 
 PLAIN = plain()
 

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from bhmc.model.diffused.row_numbers import row_numbers, split_room
 from tests.exact.discrete_trees import SETTINGS as DISCRETE
-from tests.mutants.diffused_mutants import plain
+from tests.mutants.diffused_parts import plain
 
 PLAIN = plain()
 

@@ -9,7 +9,8 @@ from tests.exact.alarm import Z_LIMIT, rng_for
 from tests.exact.diffused import SETTINGS
 from tests.exact.invariance import paired_z
 from tests.model.test_diffused_twin import LARGEST_DIFFERENCE
-from tests.mutants.diffused_mutants import DIFFUSED_MUTANTS, plain
+from tests.mutants.diffused_mutants import DIFFUSED_MUTANTS
+from tests.mutants.diffused_parts import plain
 
 
 @pytest.mark.parametrize("mutant", [m for m in DIFFUSED_MUTANTS if m.n_draws], ids=lambda m: m.name)

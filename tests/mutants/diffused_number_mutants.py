@@ -1,0 +1,230 @@
+"""Wrong versions of locations, variances, noise and concentrations."""
+
+from tests.mutants.diffused_parts import (
+    BOUNDS,
+    FULL_NOISE,
+    KERNELS,
+    LOG_TREE,
+    NOISE,
+    SAMPLER,
+    TREE_STAGE,
+    VARIANCES,
+    DiffusedMutant,
+)
+
+NUMBER_MUTANTS = (
+    # ---- Locations ----
+    DiffusedMutant(
+        "theta as far from its leaf as the leaf from its parent",
+        KERNELS,
+        (
+            (
+                "len(forest.variance) - 1, forest.location, forest.leaf[k], normal",
+                "len(forest.variance) - 2, forest.location, forest.leaf[k], normal",
+            ),
+        ),
+        "redraw_tree",
+        "known",
+        250,
+    ),
+    DiffusedMutant(
+        "steps to atoms counted as those to leaves",
+        KERNELS,
+        (("forest, blocks, counts, squares, last,", "forest, blocks, counts, squares, last - 1,"),),
+        "redraw_variances",
+        "known",
+        250,
+    ),
+    DiffusedMutant(
+        "locations that do not see the atoms",
+        TREE_STAGE,
+        (("    chain.engine.collect(forest)\n    draw_locations", "    draw_locations"),),
+        "redraw_tree",
+        "known",
+        40,
+    ),
+    # ---- Variances, locations integrated out ----
+    DiffusedMutant(
+        "steps below level 1 without their prior",
+        KERNELS,
+        (
+            (
+                "- shape * y - scale / value",
+                "+ (y if level > 1 else -shape * y - scale / value)",
+            ),
+        ),
+        "redraw_tree",
+        "floor, deep",
+        200,
+        ("steps",),
+    ),
+    DiffusedMutant(
+        "a slice of a logarithm without its Jacobian",
+        KERNELS,
+        (("- shape * y - scale / value", "- (shape + 1.0) * y - scale / value"),),
+        "redraw_tree",
+        "known",
+        500,
+        ("steps",),
+    ),
+    DiffusedMutant(
+        "evidence a level above its own",
+        KERNELS,
+        (
+            (
+                "forest.up_precision, forest.up_linear, z, forest.level[z])\n    for d",
+                "forest.up_precision, forest.up_linear, z, max(forest.level[z] - 1, 0))\n    for d",
+            ),
+        ),
+        "redraw_tree",
+        "clear",
+        120,
+        ("steps",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "one coordinate counted for all of a precision",
+        KERNELS,
+        (("total -= forest.repeats[c] * math.log(wide)", "total -= math.log(wide)"),),
+        "redraw_tree",
+        "known",
+        800,
+        ("steps",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "messages of the variances before",
+        KERNELS,
+        (
+            (
+                "    collect_above(forest, level)\n    depth, total =",
+                "    depth, total =",
+            ),
+        ),
+        "redraw_tree",
+        "known",
+        500,
+        ("steps",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "the origin forgotten",
+        KERNELS,
+        (("total += (h * o - 0.5 * p * o * o) /", "total += 0.0 * (h * o - 0.5 * p * o * o) /"),),
+        "redraw_tree",
+        "known",
+        0,
+        ("steps",),
+        in_weights=True,
+    ),
+    DiffusedMutant(
+        "steps beyond their neighbours",
+        KERNELS,
+        (("if not least <= value <= most:", "if value <= 0:"),),
+        "redraw_tree",
+        "floor, deep",
+        60,
+        ("steps",),
+    ),
+    # ---- Variances ----
+    DiffusedMutant(
+        "variances in no order",
+        BOUNDS,
+        (("(variances[level - 1, block] if level > 1 else np.inf)", "np.inf"),),
+        "redraw_variances",
+        "floor, deep",
+        150,
+    ),
+    DiffusedMutant(
+        "variances below kappa",
+        BOUNDS,
+        (("else self.least[block]", "else 0.0"),),
+        "redraw_variances",
+        "floor",
+        60,
+    ),
+    DiffusedMutant(
+        "numbers of steps forgotten",
+        VARIANCES,
+        (("_SHAPE + counts / 2", "_SHAPE + 0 * counts"),),
+        "redraw_variances",
+        "known",
+        60,
+    ),
+    DiffusedMutant(
+        "steps of one level counted for the next",
+        KERNELS,
+        (
+            (
+                "squares[level, block] += step * step",
+                "squares[min(level + 1, len(squares) - 1), block] += step * step",
+            ),
+        ),
+        "redraw_variances",
+        "known",
+        150,
+    ),
+    # ---- Noise ----
+    DiffusedMutant(
+        "steps forgotten in the noise",
+        NOISE,
+        (("np.maximum(ss, 0.0) + self._v * (increments**2).sum(axis=0)", "np.maximum(ss, 0.0)"),),
+        "redraw_shared",
+        "spherical",
+        40,
+    ),
+    DiffusedMutant(
+        "degrees of the steps forgotten in the noise",
+        NOISE,
+        (("count = self._observed + len(increments)", "count = self._observed"),),
+        "redraw_shared",
+        "spherical",
+        40,
+    ),
+    DiffusedMutant(
+        "places left in the units of the old noise",
+        SAMPLER,
+        (
+            (
+                "places = family.carried_to(self.family, places)",
+                "places[-1:] = family.carried_to(self.family, places[-1:])",
+            ),
+        ),
+        "redraw_shared",
+        "spherical",
+        500,
+    ),
+    DiffusedMutant(
+        "steps forgotten in a full covariance",
+        FULL_NOISE,
+        ((" + steps.T @ steps", ""),),
+        "redraw_shared",
+        "tied",
+        60,
+    ),
+    DiffusedMutant(
+        "degrees of the steps forgotten in a full covariance",
+        FULL_NOISE,
+        (("self._n_all + len(steps)", "self._n_all"),),
+        "redraw_shared",
+        "tied",
+        60,
+    ),
+    # ---- Concentrations ----
+    DiffusedMutant(
+        "concentrations that forget how many rows a node seats",
+        LOG_TREE,
+        ((" + gammaln(c) - gammaln(c + rows)", ""),),
+        "redraw_concentrations",
+        "spherical",
+        60,
+    ),
+    DiffusedMutant(
+        "leaves seated with alpha",
+        LOG_TREE,
+        (("c = np.where(inner, alpha, g)", "c = np.where(inner, alpha, alpha)"),),
+        "redraw_concentrations",
+        "learned",
+        500,
+    ),
+)

@@ -76,6 +76,18 @@ def test_few_rows_may_have_nine_leaves_and_ten_components():
         assert chosen(lambda _, size=size: size, n_rows=20) == pytest.approx(kappa)
 
 
+@pytest.mark.parametrize(
+    ("size", "n_rows"),
+    [(Size(5, 9.3, 10), 20), (Size(14.1, 20, 30), N_ROWS)],
+    ids=["leaves", "branches"],
+)
+def test_few_nodes_have_one_to_spare(size, n_rows):
+    """5 % of 10 leaves are half a leaf, of 15 branches three quarters."""
+    assert size.is_too_large(n_rows, 1.0)
+    fewer = Size(min(size.branches, 14.0), min(size.leaves, 9.0), size.components)
+    assert not fewer.is_too_large(n_rows, 1.0)
+
+
 def test_a_tree_without_a_top_has_a_smaller_kappa():
     """The first step at which its root has two children."""
     chain = FakeChain(lambda kappa: (3, 6, 6) if kappa < 0.4 else (1, 4, 4))
@@ -137,7 +149,7 @@ def test_the_last_sweeps_of_a_kappa_are_judged():
 
 
 def test_few_rows_have_more_sweeps():
-    """12,000 rows at each kappa, but 12 sweeps at least and 40 at most."""
+    """12,000 rows at each kappa, but 12 sweeps at least and 60 at most."""
 
     class Counts(FakeChain):
         made = 0
@@ -145,7 +157,7 @@ def test_few_rows_have_more_sweeps():
         def sweep(self):
             self.made += 1
 
-    for n_rows, sweeps in ((50, 40), (400, 30), (5_000, 12)):
+    for n_rows, sweeps in ((50, 60), (400, 30), (5_000, 12)):
         chain = Counts(lambda kappa: (4, 6, 6), n_rows=n_rows)
         readable_kappa(chain)
         assert chain.made == sweeps

@@ -166,8 +166,8 @@ def test_animals_in_ten_seconds(tmp_path):
     """The published model on 33 x 102 with names, its tree in the terminal, compiled before.
 
     Seconds of the processor, as a multiple of what a fit of two sweeps takes just before: others
-    may be at work, and machines differ. 2.8 is 10 s where that fit takes 3.6 s. `make test` compiles
-    before; where nothing has, the first fit does, and the second only has to be no slower than that.
+    may be at work, and machines differ. 2.8 is 10 s where that fit takes 3.6 s. `make test`
+    compiles before; where nothing has, the first fit does.
     """
     file = FOLDER / "animals" / "animals_33x102.csv"
     if not file.exists():

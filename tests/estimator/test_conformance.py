@@ -20,8 +20,8 @@ from bhmc.likelihoods import NAMES
 
 QUICK = {
     "alpha": "learn",
-    "n_warmup": 5,
-    "n_draws": 5,
+    "n_warmup": 2,
+    "n_draws": 3,
     "n_chains": 1,
     "n_levels": 2,
     "random_state": 0,

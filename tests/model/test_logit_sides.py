@@ -17,7 +17,7 @@ PLAIN = plain()
 
 def test_odds_of_sides_of_logits():
     """Given one row they are exact; given more, those of a Beta law with the same two moments."""
-    setting, rng = DISCRETE["bits, holes"], np.random.default_rng(6)
+    setting, rng = DISCRETE["bits, holes"], np.random.default_rng(9)
     state, X = setting.prior_draw(rng)
     chain = setting.chain(state, X, "gibbs", rng)
     forest, n, leaf = chain.forest, len(X), int(chain.forest.leaf[0])
@@ -26,6 +26,7 @@ def test_odds_of_sides_of_logits():
     at, v = forest.location[leaf], forest.variance[-1][forest.column]
     x, seen = numbers.value, numbers.seen
     assert (seen == 0).any()
+    assert 0 < x[2:].sum() < seen[2:].sum()  # ones and zeros
 
     def log_integral(d, ones, rows):
         def density(theta):

@@ -8,8 +8,8 @@ from bhmc.model.diffused.row_numbers import RowNumbers, split_room
 # Proposals of each kind in a sweep: a multiple of the root of the number of rows, and so many at
 # most. It must not depend on the atoms: their number changes with each of them. Four times the root
 # doubles the effective draws of the number of atoms on small tables; where coordinates are logits a
-# proposal takes integrals: there the root itself gives Zoo a quarter more for a tenth of the time,
-# and more than that little.
+# proposal takes integrals: there the root itself has to do, and twice that gives Zoo little more
+# for a third more time.
 _MULTIPLE, _MULTIPLE_OF_LOGITS, _MOST = 4.0, 1.0, 64
 
 # With more rows than this the proposals, which read all rows of an atom, are made in a part of the

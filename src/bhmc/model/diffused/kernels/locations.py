@@ -76,15 +76,3 @@ def add_squares(forest, blocks, counts, squares):
                 forest, blocks, counts, squares, last,
                 forest.theta, k, forest.location, forest.leaf[k],
             )  # fmt: skip
-
-
-@compiled
-def are_in_order(level, leaf, used):
-    """Whether nodes and atoms have no holes before `used`, and nodes are in order of level."""
-    for z in range(used[0]):
-        if level[z] < 0 or (z > 0 and level[z] < level[z - 1]):
-            return False
-    for k in range(used[1]):
-        if leaf[k] < 0:
-            return False
-    return True

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bhmc._sampling.level_counts import counts_by_steps, even_counts
 from bhmc.likelihoods import Family
 from bhmc.likelihoods.blocks import slices
 from bhmc.likelihoods.kmeans import group_means, kmeans_centres, nearest
@@ -39,12 +40,19 @@ _BLOCK, _NUMBERS = 4096, 2**22
 
 
 def nested_groups(
-    family: Family, method: str, *, n_levels: int, most: int | None, rng: np.random.Generator
+    family: Family,
+    method: str,
+    *,
+    n_levels: int,
+    most: int | None,
+    rng: np.random.Generator,
+    n_steps: int | None = None,
 ) -> NDArray[np.int32]:
     """(n, n_levels) labels of the rows, coarse to fine.
 
     The number of groups is random, one to three times the root of n. Level j has the j / L-th power
-    of that number, so that all nodes have about equally many children.
+    of that number, so that all nodes have about equally many children, or as many groups as make
+    the steps of a level equally long.
 
     Parameters
     ----------
@@ -58,6 +66,9 @@ def nested_groups(
         The largest number of groups at the finest level.
     rng : numpy.random.Generator
         The source of randomness.
+    n_steps : int, optional
+        Where locations diffuse, the steps from the root to a component: the labels then have so
+        many columns, if `counts_by_steps` finds as many levels.
     """
     n = family.n_rows
     blocks = _blocks(n, _width(family))
@@ -67,7 +78,11 @@ def nested_groups(
     k = _how_many(n, most, rng)
     # k-means: a tree of the centres. Ward: a tree of the rows, of which each group is a branch.
     items = kmeans_centres(sample, k, rng) if method == "kmeans" else sample
-    cuts = _cuts(items, [max(1, round(k ** (j / n_levels))) for j in range(1, n_levels + 1)])
+    tree = _ward(items)
+    counts = even_counts(k, n_levels)
+    if n_steps is not None:
+        counts = counts_by_steps(tree, *_noise(sample, items, tree, k), k, n_steps) or counts
+    cuts = _cuts(tree, counts)
     _, first, group = np.unique(cuts[:, -1], return_index=True, return_inverse=True)
     centres = group_means(items, group, len(first))
     del sample, items  # for many rows the sample and the labels are both large
@@ -137,14 +152,37 @@ class _Space:
         return np.where(np.isnan(points), self._means, points)
 
 
-def _cuts(items: NDArray, numbers: list[int]) -> NDArray[np.int64]:
-    """(items, levels): Ward's tree of the items, cut into at most so many branches a level."""
-    from scipy.cluster.hierarchy import fcluster, linkage
+def _ward(items: NDArray) -> NDArray[np.float64]:
+    """(m - 1, 4): Ward's tree of m items."""
+    from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import pdist
 
     if len(items) == 1:
+        return np.empty((0, 4))
+    return linkage(pdist(items), "ward")  # of points it warns where they look like distances
+
+
+def _noise(sample: NDArray, items: NDArray, tree: NDArray, k: int) -> tuple[NDArray, float, int]:
+    """Rows of each item, mean squared distance of rows from the mean of their group, and D.
+
+    Where items are rows, half the squares of Ward's heights add up to the rows' distances.
+    """
+    n, width = sample.shape
+    if len(items) == n:
+        sizes, total = np.ones(n), float((tree[: n - k, 2] ** 2).sum()) / 2
+    else:
+        group = nearest(sample, items)
+        sizes = np.maximum(np.bincount(group, minlength=len(items)), 1)
+        total = float(((sample - items[group]) ** 2).sum())
+    return sizes, total / max(n - k, 1), width
+
+
+def _cuts(tree: NDArray, numbers: list[int]) -> NDArray[np.int64]:
+    """(items, levels): Ward's tree of the items, cut into at most so many branches a level."""
+    from scipy.cluster.hierarchy import fcluster
+
+    if not len(tree):
         return np.zeros((1, len(numbers)), dtype=np.int64)
-    tree = linkage(pdist(items), "ward")  # of points it warns where they look like distances
     cuts = [fcluster(tree, number, "maxclust") for number in numbers]
     return np.column_stack(cuts).astype(np.int64)
 

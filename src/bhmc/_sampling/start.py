@@ -39,21 +39,22 @@ def start_state(
     init : str or (n, m) array
         As in `BHMC`, after `check_init`.
     """
-    most = transition.hyper.n_components
     settled = transition.drawn(rng)
     rows.turn_to(rows.family.start_shared())
     from_prior = isinstance(init, str) and init == "prior"
-    labels = None if from_prior else _labels(init, rows.family, n_levels, most, rng)
+    labels = None if from_prior else _labels(init, rows.family, transition, n_levels, rng)
     return settled.start(rows, labels, n_levels=n_levels, rng=rng)
 
 
 def _labels(
-    init, family: ConjugateFamily, n_levels: int, most: int | None, rng
+    init, family: ConjugateFamily, transition: Any, n_levels: int, rng
 ) -> NDArray[np.integer]:
     """(n, m) labels of the rows, coarse to fine, as `init` asks for."""
     if not isinstance(init, str):
         return init
     if init in ("kmeans", "ward"):
-        return nested_groups(family, init, n_levels=n_levels, most=most, rng=rng)
+        most = transition.hyper.n_components
+        n_steps = transition.depth(n_levels) + 1 if transition.located else None
+        return nested_groups(family, init, n_levels=n_levels, most=most, rng=rng, n_steps=n_steps)
     rows = np.arange(family.n_rows)[:, None]
     return rows if init == "singletons" else np.zeros_like(rows)

@@ -52,6 +52,10 @@ class Task(NamedTuple):
     """What else is wanted of a chain that has ended."""
     transition: str | None = None
     """What transition="auto" stands for: a checkpoint must agree with that."""
+    begun: int | None = None
+    """Sweeps after which the last stretch of a round began (`rounds.py`)."""
+    following: Task | None = None
+    """The next round, whose draws are noted too."""
 
     @property
     def n_sweeps(self) -> int:
@@ -234,6 +238,9 @@ class _Run:
     def __init__(self, task: Task, before: Checkpoint, watch: _Watch, saved: SavedChain | None):
         self._task, self._watch, self._saved = task, watch, saved
         self._rng, self._recorder, self._made = before.rng, before.recorder, before.made
+        self._following = before.following
+        if self._following is None and task.following is not None:
+            self._following = Recorder(task.plan)
         self._chain = task.make_chain(before.rng, before.captured, watch.stop)
         self._last_saved = time.monotonic()
 
@@ -263,11 +270,20 @@ class _Run:
 
     def _on_sweep(self, chain: Sampler, made: int) -> bool:
         self._made = made
+        self._note_for_next_round(chain, made)
         stopped = self._watch.stop_after(chain, made)
         due = time.monotonic() - self._last_saved > _BETWEEN_CHECKPOINTS
         if stopped or due or made == self._task.n_sweeps:
             self._save()
         return stopped
+
+    def _note_for_next_round(self, chain: Sampler, made: int) -> None:
+        """Note a draw of the round that follows; its distances are others."""
+        following = self._task.following
+        if following is None or self._following is None or made <= following.n_warmup:
+            return
+        if (made - following.n_warmup) % following.thin == 0:
+            self._following.on_draw(chain)
 
     def _save(self) -> None:
         if self._saved is not None:
@@ -276,7 +292,15 @@ class _Run:
 
     def _now(self) -> Checkpoint:
         task, captured = self._task, self._chain.capture()
-        return Checkpoint(captured, self._rng, self._recorder, self._made, task.n_warmup, task.thin)
+        return Checkpoint(
+            captured,
+            self._rng,
+            self._recorder,
+            self._made,
+            task.n_warmup,
+            task.thin,
+            self._following,
+        )
 
 
 def common_draws(recorders: list[Recorder]) -> list[Recorder]:

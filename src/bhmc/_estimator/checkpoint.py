@@ -42,6 +42,8 @@ class Checkpoint(NamedTuple):
     """Sweeps before the window of the recorder's draws; None in older files: as in the settings."""
     thin: int | None = None
     """Sweeps from one of its draws to the next; None as for `n_warmup`."""
+    following: Recorder | None = None
+    """What was noted for the next round; None where none may follow."""
 
 
 class SavedChain:
@@ -71,13 +73,19 @@ class SavedChain:
             made=values["made"],
             n_warmup=values.get("n_warmup"),
             thin=values.get("thin"),
+            following=self._recorder(values.get("following")),
         )
+
+    def _recorder(self, contents: dict[str, Any] | None) -> Recorder | None:
+        return None if contents is None else Recorder.from_contents(contents, self._plan)
 
     def write(self, now: Checkpoint) -> None:
         """Save the chain in an atomic write."""
         from bhmc._io.archive import write
 
+        following = None if now.following is None else now.following.contents()
         values = now._asdict() | {"fit": self._fit, "recorder": now.recorder.contents()}
+        values["following"] = following
         write(self._path, "checkpoint", values)
 
 

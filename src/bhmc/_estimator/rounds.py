@@ -1,9 +1,12 @@
 """Rounds of draws: chains run until they agree, and end only at sweeps that are fixed beforehand.
 
-The first round has `n_warmup` sweeps and then 300 draws. A further round takes all sweeps so far
-for its warm-up and makes 300 draws over at least as many sweeps, so the first half of a chain is
-discarded and memory does not grow. Whether a round follows is decided by the draws of all chains.
-So the answer is a function of data and seed, as long as no time limit ends the run.
+The sweeps of a chain are the warm-up and then stretches, of which each but the second is twice as
+long as the one before. A round ends with every stretch. The first round has the 300 draws of the
+first stretch; a later one has 300 draws of its stretch and the one before, and what was earlier is
+warm-up. So about a third of a chain is discarded and memory does not grow. During a stretch a chain
+notes the draws of its round and of the next one, which are further apart. Whether a round follows
+is decided by the draws of all chains. So the answer is a function of data and seed, as long as no
+time limit ends the run.
 """
 
 from __future__ import annotations
@@ -30,8 +33,8 @@ AUTO_DRAWS = 300
 
 # After the first round none is begun that would end beyond so many sweeps of a chain, or beyond so
 # many rows redrawn: a fit of any table with the default settings takes minutes at most.
-_MOST_SWEEPS = 10_000
-_MOST_ROWS = 4_000_000
+_MOST_SWEEPS = 10_400
+_MOST_ROWS = 3_000_000
 
 
 def most_sweeps(n_rows: int, cost: float = 1.0) -> int:
@@ -48,15 +51,25 @@ def most_sweeps(n_rows: int, cost: float = 1.0) -> int:
 
 
 def next_round(task: Task) -> Task:
-    """The round after this one: all sweeps so far are warm-up, and as many or more follow.
+    """The round after this one.
+
+    It has the draws of this round's last stretch and of one more. Where those of this stretch were
+    not noted for it, all sweeps so far are warm-up, and as many or more follow.
 
     Parameters
     ----------
     task : Task
         A round.
     """
-    thin = -(-task.n_sweeps // AUTO_DRAWS)
-    return task._replace(n_warmup=task.n_sweeps, n_draws=AUTO_DRAWS, thin=thin)
+    ends = task.n_sweeps
+    if task.begun is None:
+        n_warmup, length = ends, ends
+    else:
+        stretch = ends - task.begun
+        n_warmup = task.begun
+        length = stretch + (stretch if task.begun == task.n_warmup else 2 * stretch)
+    thin = -(-length // AUTO_DRAWS)
+    return task._replace(n_warmup=n_warmup, n_draws=AUTO_DRAWS, thin=thin, begun=ends)
 
 
 class Aim(NamedTuple):
@@ -115,32 +128,57 @@ def run_rounds(
     start = time.monotonic()
     with crew_of(estimator, task, seeds, X, first_line, others, aim.auto) as crew:
         befores = crew.befores if chains is None else copy.deepcopy(list(chains))
-        task, befores = _found_again(task, befores, aim)
+        first = task._replace(begun=task.n_warmup) if aim.auto else task
+        task, befores = _found_again(first, befores, aim)
         crew.told.planned(task.n_sweeps)
         return _Rounds(crew, aim, start, task, befores).run()
 
 
 def _found_again(task: Task, befores: list[Checkpoint], aim: Aim) -> tuple[Task, list[Checkpoint]]:
     """The round in which the chains are, and the chains with the recorders of that round."""
-    latest = max(befores, key=lambda one: one.n_warmup or 0)
-    if latest.n_warmup is not None and latest.thin is not None:
-        task = task._replace(n_warmup=latest.n_warmup, thin=latest.thin)
-    most_draws = max(len(one.recorder.rows) for one in befores if one.n_warmup == latest.n_warmup)
+    latest = max(befores, key=lambda one: one.thin or 0)
+    task = _round_of(task, latest, aim.auto)
+    most_draws = max(len(one.recorder.rows) for one in befores if one.thin == latest.thin)
     if aim.auto:
         task = task._replace(n_draws=max(task.n_draws, most_draws))
+        if not all(_has_noted(task, one) for one in befores):
+            task = task._replace(begun=None)
         if aim.adds and all(one.made >= task.n_sweeps for one in befores):
             task = next_round(task)
     elif aim.adds:
         task = task._replace(n_draws=task.n_draws + most_draws)
     task = task._replace(plan=aim.plan_for(task.n_draws))
-    return task, [one._replace(recorder=_recorder_in(task, one)) for one in befores]
+    return task, [_in_round(task, one) for one in befores]
 
 
-def _recorder_in(task: Task, chain: Checkpoint) -> Recorder:
-    """The chain's recorder, or a new one where the chain has not begun the round."""
-    if chain.n_warmup not in (None, task.n_warmup):
-        return Recorder(task.plan)
-    return Recorder.from_contents(chain.recorder.contents(), task.plan)
+def _round_of(task: Task, chain: Checkpoint, auto: bool) -> Task:
+    """The round in which a chain is, the task being the first one."""
+    if chain.n_warmup is None or chain.thin is None:
+        return task
+    found = task
+    while auto and found.thin < chain.thin:
+        found = next_round(found)
+    if (found.n_warmup, found.thin) == (chain.n_warmup, chain.thin):
+        return found
+    return task._replace(n_warmup=chain.n_warmup, thin=chain.thin, begun=None)
+
+
+def _has_noted(task: Task, chain: Checkpoint) -> bool:
+    """Whether a chain has noted draws for the round after this one, as far as it has come."""
+    return task.begun is None or chain.made <= task.begun or chain.following is not None
+
+
+def _in_round(task: Task, chain: Checkpoint) -> Checkpoint:
+    """The chain with the recorders of this round and the next."""
+    if chain.n_warmup is None or (chain.n_warmup, chain.thin) == (task.n_warmup, task.thin):
+        recorder = Recorder.from_contents(chain.recorder.contents(), task.plan)
+        return chain._replace(recorder=recorder)
+    return _in_next_round(task, chain)
+
+
+def _in_next_round(task: Task, chain: Checkpoint) -> Checkpoint:
+    """The chain at the end of a round, with the recorder of the next one, which is `task`."""
+    return chain._replace(recorder=chain.following or Recorder(task.plan), following=None)
 
 
 class _Rounds:
@@ -155,7 +193,8 @@ class _Rounds:
     def run(self) -> Course:
         """Round after round; one that was cut short counts only where it is the first."""
         while True:
-            ended = self._crew.run(self._task._replace(max_seconds=self._share()), self._befores)
+            task = self._task._replace(max_seconds=self._share(), following=self._following())
+            ended = self._crew.run(task, self._befores)
             now = self._course(ended)
             if any(one.made < self._task.n_sweeps for one in ended):
                 by = "max_seconds" if any(one.out_of_time for one in ended) else "interrupt"
@@ -164,7 +203,14 @@ class _Rounds:
             if now.by:
                 return now
             self._whole, self._task = now, next_round(self._task)
-            self._befores = [one._replace(recorder=Recorder(self._task.plan)) for one in now.chains]
+            self._befores = [_in_next_round(self._task, one) for one in now.chains]
+
+    def _following(self) -> Task | None:
+        """The round whose draws are noted beside those of this one, if it may follow."""
+        if not self._aim.auto or self._task.begun is None:
+            return None
+        following = next_round(self._task)
+        return following if following.n_sweeps <= self._aim.most_sweeps else None
 
     def _share(self) -> float:
         """Seconds that each chain has: chains that wait for others have as much time as those."""

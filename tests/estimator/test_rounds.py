@@ -87,6 +87,12 @@ def test_the_maximum_falls_with_the_rows():
     assert most_sweeps(2, cost=8.0) == 1_300
 
 
+def test_the_maximum_grows_where_components_are_few():
+    few = [most_sweeps(1_000, n_components=number) for number in (640, 64, 32, 16, 1)]
+    assert few == [3_000, 3_000, 6_000, 10_400, 10_400]
+    assert most_sweeps(10_000, n_components=1) == 1_200
+
+
 def test_an_easy_set_ends_at_the_first_decision():
     """And its draws are those of a fit that names their number."""
     model = BHMC(**EASY).fit(easy_rows())

@@ -138,10 +138,10 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         Draws kept of each chain. "auto" keeps 300 and runs until the chains agree: until R-hat and
         the effective draws of every number of `diagnostics_` pass. The decision is made after 500,
         800, 1,400, 2,600, 5,000 and 9,800 sweeps, the last in any case, and no later than 3 million
-        redrawn rows of a chain (but after 500 sweeps). The 300 draws begin where the decision
-        before the last was made: about a third of the sweeps is warm-up. Where locations diffuse
-        a sweep counts for 4: 2,600 sweeps are the most. So the answer depends on nothing but data
-        and seed. With `hyper="paper"` "auto" is 300.
+        redrawn rows of a chain, 12 million with 16 components or fewer (but after 500 sweeps). The
+        300 draws begin where the decision before the last was made: about a third of the sweeps is
+        warm-up. Where locations diffuse a sweep counts for 4: 2,600 sweeps are the most. So the
+        answer depends on nothing but data and seed. With `hyper="paper"` "auto" is 300.
     thin : int, default=1
         Sweeps from one kept draw to the next; at first, if `n_draws` is "auto".
     max_seconds : float, optional

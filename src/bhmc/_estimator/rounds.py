@@ -32,12 +32,14 @@ AUTO = "auto"
 AUTO_DRAWS = 300
 
 # After the first round none is begun that would end beyond so many sweeps of a chain, or beyond so
-# many rows redrawn: a fit of any table with the default settings takes minutes at most.
+# many rows redrawn: a fit of any table with the default settings takes minutes at most. A row is
+# redrawn the sooner the fewer components it may choose, down to a quarter of the time.
 _MOST_SWEEPS = 10_400
 _MOST_ROWS = 3_000_000
+_MANY_COMPONENTS, _MOST_TIMES = 64, 4.0
 
 
-def most_sweeps(n_rows: int, cost: float = 1.0) -> int:
+def most_sweeps(n_rows: int, cost: float = 1.0, n_components: float = _MANY_COMPONENTS) -> int:
     """Sweeps of a chain beyond which no further round ends.
 
     Parameters
@@ -46,8 +48,11 @@ def most_sweeps(n_rows: int, cost: float = 1.0) -> int:
         Rows of the data.
     cost : float, default=1.0
         How long a sweep takes, where one of "hdp" takes 1.
+    n_components : float, default=64
+        Components of the chain; with fewer than 64 there are more sweeps.
     """
-    return int(min(_MOST_SWEEPS, _MOST_ROWS // n_rows) / cost)
+    times = np.clip(_MANY_COMPONENTS / max(n_components, 1.0), 1.0, _MOST_TIMES)
+    return int(min(_MOST_SWEEPS, times * _MOST_ROWS // n_rows) / cost)
 
 
 def next_round(task: Task) -> Task:
@@ -69,7 +74,9 @@ def next_round(task: Task) -> Task:
         n_warmup = task.begun
         length = stretch + (stretch if task.begun == task.n_warmup else 2 * stretch)
     thin = -(-length // AUTO_DRAWS)
-    return task._replace(n_warmup=n_warmup, n_draws=AUTO_DRAWS, thin=thin, begun=ends)
+    return task._replace(
+        n_warmup=n_warmup, n_draws=AUTO_DRAWS, thin=thin, begun=ends, following=None
+    )
 
 
 class Aim(NamedTuple):
@@ -81,8 +88,8 @@ class Aim(NamedTuple):
     """Whether rounds follow until the chains agree; otherwise the first one is all."""
     adds: bool = False
     """Whether chains that have ended go on (`warm_start`)."""
-    most_sweeps: int = 0
-    """Sweeps of a chain beyond which no further round ends."""
+    most_sweeps: Callable[[float], int] = lambda n_components: 0
+    """Sweeps of a chain of so many components beyond which no further round ends."""
     max_seconds: float = np.inf
     """Time of all chains together."""
 
@@ -100,6 +107,11 @@ class Course(NamedTuple):
     """Where the chains are now."""
     seconds: float
     """Seconds that one sweep of all chains takes; 0 where none was made."""
+
+    @property
+    def n_components(self) -> float:
+        """Components of a draw on average."""
+        return float(np.mean([row.n_components for one in self.ended for row in one.recorder.rows]))
 
 
 def run_rounds(
@@ -193,7 +205,8 @@ class _Rounds:
     def run(self) -> Course:
         """Round after round; one that was cut short counts only where it is the first."""
         while True:
-            task = self._task._replace(max_seconds=self._share(), following=self._following())
+            self._task = self._task._replace(following=self._following())
+            task = self._task._replace(max_seconds=self._share())
             ended = self._crew.run(task, self._befores)
             now = self._course(ended)
             if any(one.made < self._task.n_sweeps for one in ended):
@@ -210,7 +223,8 @@ class _Rounds:
         if not self._aim.auto or self._task.begun is None:
             return None
         following = next_round(self._task)
-        return following if following.n_sweeps <= self._aim.most_sweeps else None
+        least = self._whole.n_components if self._whole else 1.0
+        return following if following.n_sweeps <= self._aim.most_sweeps(least) else None
 
     def _share(self) -> float:
         """Seconds that each chain has: chains that wait for others have as much time as those."""
@@ -237,7 +251,8 @@ class _Rounds:
         """Why no further round may follow, if so."""
         following = next_round(self._task).n_sweeps
         needed = now.seconds * (following - self._task.n_sweeps)
-        if following > self._aim.most_sweeps:
+        was_noted = self._task.begun is None or self._task.following is not None
+        if following > self._aim.most_sweeps(now.n_components) or not was_noted:
             return "max_sweeps"
         if time.monotonic() + needed > self._start + self._aim.max_seconds:
             return "max_seconds"

@@ -169,6 +169,6 @@ def _aim(model: Any, n_rows: int, cost: float) -> Aim:
         # After the paper's warm-up nothing is learned, and chains that stand apart stay apart.
         auto=model.n_draws == AUTO and model.hyper != "paper",
         adds=model.warm_start,
-        most_sweeps=most_sweeps(n_rows, cost),
+        most_sweeps=partial(most_sweeps, n_rows, cost),
         max_seconds=np.inf if model.max_seconds is None else model.max_seconds,
     )

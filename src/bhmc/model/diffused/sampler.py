@@ -113,9 +113,9 @@ class DiffusedSampler:
         self.tidy()
         forest, partition = self.forest, self.partition()
         family, k = self.family, int(self.forest.used[1])
-        places = forest.location[: forest.used[0]]
-        theta = family.leave(forest.theta[:k])
-        locations = family.leave(places)
+        # Copies: where coordinates are the parameters themselves, `leave` hands back what it gets.
+        theta = np.array(family.leave(forest.theta[:k]))
+        locations = np.array(family.leave(forest.location[: forest.used[0]]))
         if not self._setting.params.atoms_below_leaves:
             locations = np.vstack([locations, theta])
         params = self._setting.params(locations, self.variances, self._hyper)

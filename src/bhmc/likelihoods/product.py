@@ -239,6 +239,8 @@ class ProductFamily(FamilyOfParts, ConjugateFamily):
         self.n_rows = parts[0].n_rows
         self.n_parameters = sum(part.n_parameters for part in parts)
         self.n_statistics = sum(part.n_statistics for part in parts)
+        self._own_parameters = [part.n_parameters for part in parts]
+        self._own_statistics = [part.n_statistics for part in parts]
         self.n_shared = sum(part.n_shared for part in parts)
         self.subtracts_well = all(part.subtracts_well for part in parts)
 
@@ -376,10 +378,10 @@ class ProductFamily(FamilyOfParts, ConjugateFamily):
         return np.hstack([part.sums(components, n_components) for part in self._parts])
 
     def _of_theta(self, theta: Floats) -> list[Floats]:
-        return split(theta, [part.n_parameters for part in self._parts])
+        return split(theta, self._own_parameters)
 
     def _of_statistics(self, numbers: NDArray) -> list[NDArray]:
-        return split(numbers, [part.n_statistics for part in self._parts])
+        return split(numbers, self._own_statistics)
 
     def _of_shared(self, shared: Floats) -> list[Floats]:
         return split(shared, [part.n_shared for part in self._parts])

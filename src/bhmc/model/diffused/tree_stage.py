@@ -60,7 +60,7 @@ def _regroup(chain: Any) -> None:
 def _draw_steps(chain: Any) -> None:
     """v_l | tree, evidence, with m and theta integrated out: each by a slice of its logarithm."""
     if chain.learns:
-        prior, blocks = chain.steps, chain.family.blocks()
+        prior, blocks = chain.steps, chain.blocks
         law = prior.least, prior.shape, prior.scales
         variances = np.ascontiguousarray(chain.variances)
         chain.engine.draw_steps(chain.forest, blocks, variances, *law, chain.source)

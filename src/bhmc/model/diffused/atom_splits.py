@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from bhmc.model.diffused.row_numbers import Floats, RowNumbers, no_integrals, split_room
+from bhmc.model.diffused.row_numbers import RowNumbers, split_room
 
 # Proposals of each kind in a sweep: a multiple of the root of the number of rows, and so many at
 # most. It must not depend on the atoms: their number changes with each of them. Four times the root
@@ -32,27 +32,26 @@ def split_and_merge(chain: Any, moves: tuple[str, ...]) -> None:
     if not named or (n > _ROWS_OF_EVERY_SWEEP and chain.rng.random() * n > _ROWS_OF_EVERY_SWEEP):
         return
     numbers = chain.numbers_of(slice(0, n))
-    has_logits = bool(chain.is_logit.any())
-    multiple = _MULTIPLE_OF_LOGITS if has_logits else _MULTIPLE
+    multiple = _MULTIPLE_OF_LOGITS if chain.is_logit.any() else _MULTIPLE
     tries = min(math.ceil(multiple * math.sqrt(n)), _MOST)
-    # One room for all moves: "split" leaves nodes where they are, and "branch" is the last.
-    known = no_integrals() if has_logits else no_integrals(0)
+    # Known once, for all moves: "split" leaves nodes where they are, and "branch" is the last.
+    chain.known[:, 0] = -1.0
     for move in named:
-        if move(chain, numbers, tries, known):
+        if move(chain, numbers, tries):
             chain.forget_sums()
             chain.tidy()
 
 
-def _split_atoms(chain: Any, numbers: RowNumbers, tries: int, known: Floats) -> int:
+def _split_atoms(chain: Any, numbers: RowNumbers, tries: int) -> int:
     """Rows of an atom become one of the same leaf, or join one; how many were accepted."""
     chain.tidy(n_atoms=chain.n_components + tries)
     forest, component = chain.forest, chain.rows.component
-    room = split_room(len(component), len(forest.leaf), known)
+    room = split_room(len(component), len(forest.leaf), chain.known)
     g = chain.rates[1]
     return chain.engine.split_atoms(forest, numbers, room, component, tries, g, chain.source)
 
 
-def _split_branches(chain: Any, numbers: RowNumbers, tries: int, known: Floats) -> int:
+def _split_branches(chain: Any, numbers: RowNumbers, tries: int) -> int:
     """Rows of an atom become one on a new branch, or such a one joins another; how many were."""
     depth = chain.forest.depth
     if not depth:
@@ -60,7 +59,7 @@ def _split_branches(chain: Any, numbers: RowNumbers, tries: int, known: Floats) 
     n_nodes = int(chain.forest.used[0]) + tries * depth
     chain.tidy(n_nodes=n_nodes, n_atoms=chain.n_components + tries)
     forest, component = chain.forest, chain.rows.component
-    room = split_room(len(component), len(forest.leaf), known)
+    room = split_room(len(component), len(forest.leaf), chain.known)
     given = forest, numbers, room, component, tries, *chain.rates, chain.source
     return chain.engine.split_branches(*given)
 

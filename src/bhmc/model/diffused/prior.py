@@ -62,12 +62,14 @@ class StepPrior:
             Where all randomness comes from.
         """
         v, shapes = variances.copy(), _SHAPE + counts / 2
-        scales = np.vstack([self.spread, self.scales]) + squares / 2
-        for block in range(v.shape[1]):
+        scales = self.scales + squares[1:] / 2
+        # Lists: an array hands out single numbers that are slow to work with.
+        given = list(zip(shapes[1:].T.tolist(), scales.T.tolist(), strict=True))
+        for block, (shape, scale) in enumerate(given):
             for level in range(1, len(v)):
-                given = shapes[level, block], scales[level, block]
-                bounds = self.bounds(v, level, block)
-                v[level, block] = draw_inverse_gamma(*given, *bounds, rng)
+                least, most = self.bounds(v, level, block)
+                law = shape[level - 1], scale[level - 1], float(least), float(most)
+                v[level, block] = draw_inverse_gamma(*law, rng)
         return v
 
     def bounds(self, variances: Floats, level: int, block: int) -> tuple[float, float]:

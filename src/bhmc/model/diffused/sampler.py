@@ -14,7 +14,7 @@ from bhmc.model.diffused.forest import Forest, grown, new_forest, planted
 from bhmc.model.diffused.locations import steps_of
 from bhmc.model.diffused.logit_shifts import shift_logits
 from bhmc.model.diffused.prior import log_tree
-from bhmc.model.diffused.row_numbers import RowNumbers, row_numbers
+from bhmc.model.diffused.row_numbers import RowNumbers, no_integrals, row_numbers
 from bhmc.model.diffused.row_stage import RowStage
 from bhmc.model.diffused.row_weights import draw_weights, redraw_weights
 from bhmc.model.diffused.start import in_order
@@ -70,6 +70,7 @@ class DiffusedSampler:
         self._firsts = np.unique(self.blocks, return_index=True)[1]
         has_noise = self.family.prior_on_tree().has_noise
         self.is_logit = ~has_noise[self.blocks[forest.column]]
+        self.known = no_integrals() if self.is_logit.any() else no_integrals(0)
         self._sums: NDArray[np.float64] | None = None
         self._numbers: tuple[Any, slice, RowNumbers] | None = None
         self._events = np.zeros(5, dtype=np.int64)
@@ -311,7 +312,6 @@ class DiffusedSampler:
         """Tree given the atoms' evidence, m and theta integrated out; then m and theta, and the
         move "shift".
         """
-        self.tidy()
         redraw_tree(self, self._setting.moves)
         if "shift" in self._setting.moves:
             self.tidy()

@@ -184,8 +184,8 @@ def test_evidence_of_many_groups_is_that_of_each():
         ("return 2.0 * math.pi * a / (_SURE + growth)", "return 2.0 * math.pi * a / _SURE"),
         ("for way in (-step, step):", "for way in (step,):"),
         (
-            "while term > _LAST_TERM * (1.0 + total):\n        odds",
-            "while term > 1e-9 * (1.0 + total):\n        odds",
+            "if not term > _LAST_TERM * (1.0 + total):",
+            "if not term > 1e-9 * (1.0 + total):",
         ),
         ("fall *= bend", "fall *= 1.0"),
         ("math.log(step * total / math.sqrt(2.0 * math.pi * v))", "math.log(step * total)"),

@@ -86,6 +86,21 @@ def test_a_chain_of_logits_resumes_bit_for_bit():
     np.testing.assert_array_equal(chain.state().theta, other.state().theta)
 
 
+def test_a_state_stays_as_it_is_while_its_chain_goes_on():
+    """Logits are their own coordinates: a state must not hold the arrays of the chain."""
+    rng = np.random.default_rng(3)
+    rows = LocalRows(Bernoulli().prepare((rng.random((30, 3)) < 0.5).astype(float)))
+    transition = Diffused(kappa=0.5)
+    state = transition.start(rows, None, n_levels=2, rng=rng)
+    chain = transition.sampler(state, rows, "gibbs", rng)
+    state = chain.state()
+    before = state.theta.copy(), state.params.locations.copy()
+    for _ in range(3):
+        chain.sweep()
+    np.testing.assert_array_equal(state.theta, before[0])
+    np.testing.assert_array_equal(state.params.locations, before[1])
+
+
 def test_columns_of_one_category_have_nothing_to_place():
     X = np.zeros((4, 2))
     with pytest.raises(ValueError, match="two categories"):

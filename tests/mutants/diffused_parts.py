@@ -29,6 +29,7 @@ SOURCES = (
             "messages",
             "locations",
             "places",
+            "order",
             "coordinates",
             "row_prior",
             "row_births",

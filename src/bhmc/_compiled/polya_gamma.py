@@ -44,7 +44,9 @@ def draw_polya_gamma(h: ArrayLike, z: ArrayLike, source: RandomSource) -> NDArra
     (K, D) array of float
         The draws, in the shape that `h` and `z` broadcast to.
     """
-    h, z = np.broadcast_arrays(np.asarray(h, dtype=np.float64), np.asarray(z, dtype=np.float64))
+    h, z = np.asarray(h, dtype=np.float64), np.asarray(z, dtype=np.float64)
+    if h.shape != z.shape:
+        h, z = np.broadcast_arrays(h, z)
     omega = np.empty(h.shape)
     # Copies: a view may be read-only, and compiled code would have a second signature for it.
     fill_polya_gamma(h.flatten(), z.flatten(), omega.reshape(-1), source)

@@ -55,7 +55,9 @@ class ColumnFamily(ConjugateFamily):
         """(K, s): eta from slopes and levels (K, d)."""
         if self._missing:
             return np.column_stack([slope, level, np.zeros(len(slope))])
-        return np.column_stack([slope, level.sum(axis=1)])
+        eta = np.empty((len(slope), self.n_statistics))
+        eta[:, :-1], eta[:, -1] = slope, level.sum(axis=1)
+        return eta
 
     def _parts(self, sums: Floats) -> tuple[Floats, Floats]:
         """Sums of x (K, d), and how many entries those are: (K, d) or (K, 1)."""

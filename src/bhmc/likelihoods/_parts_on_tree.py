@@ -5,8 +5,9 @@ logits have one block together.
 """
 
 from abc import abstractmethod
-from functools import cached_property
-from typing import Any
+from collections.abc import Iterable
+from functools import cached_property, reduce
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +20,21 @@ from bhmc.likelihoods.blocks import Floats
 
 def split(numbers: NDArray, widths: list[int]) -> list[NDArray]:
     """The parts' shares of the last axis."""
-    if numbers.shape[-1] != sum(widths):
-        raise ValueError(
-            f"the parts of Product need {' + '.join(map(str, widths))} numbers, got "
-            f"{numbers.shape[-1]}."
-        )
     pieces, start = [], 0
     for width in widths:
         pieces.append(numbers[..., start : start + width])
         start += width
+    if numbers.shape[-1] != start:
+        raise ValueError(
+            f"the parts of Product need {' + '.join(map(str, widths))} numbers, got "
+            f"{numbers.shape[-1]}."
+        )
     return pieces
+
+
+def added(tables: Iterable[Floats]) -> Floats:
+    """The sum of the parts' tables, in their order: a few large ones are not copied into one."""
+    return reduce(np.add, tables)
 
 
 def blocks_of_parts(priors: list[TreePrior]) -> list[NDArray[np.int64]]:
@@ -189,6 +195,11 @@ class FamilyOfParts(Located):
         pairs = zip(self._parts, self._of_places(places), strict=True)
         return np.concatenate([part.leave(own) for part, own in pairs], axis=1)
 
+    def carried_to(self, other: Self, places: Floats) -> Floats:  # type: ignore[override]
+        """Part by part, by way of the parameters."""
+        trios = zip(self._parts, other._parts, self._of_places(places), strict=True)
+        return np.concatenate([new.enter(old.leave(own)) for old, new, own in trios], axis=1)
+
     def evidence(
         self, places: Floats, sums: Floats, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
@@ -226,7 +237,7 @@ class FamilyOfParts(Located):
         pieces = zip(
             self._parts, self._of_places(places), self._of_precisions(variances), strict=True
         )
-        return np.sum([part.log_new_at(rows, own, v) for part, own, v in pieces], axis=0)
+        return added(part.log_new_at(rows, own, v) for part, own, v in pieces)
 
     def log_evidence_at(self, sums: Floats, place: Floats, variance: Floats) -> Floats:
         """The sum over the parts: theta_i are independent."""

@@ -158,7 +158,9 @@ class BernoulliFamily(ColumnFamily, LogitUnits):
     def logit_counts(self, sums: Floats) -> tuple[Floats, Floats]:
         """(sum o x, sum o)."""
         ones, seen = self._parts(sums)
-        return ones, np.broadcast_to(seen, ones.shape)
+        every = np.empty(ones.shape)  # for few numbers `np.broadcast_to` takes far longer
+        every[...] = seen
+        return ones, every
 
     def natural_of_logs(self, log_one: Floats, log_zero: Floats) -> Floats:
         """Slope log p - log(1 - p), level log(1 - p)."""

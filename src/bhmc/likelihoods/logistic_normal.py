@@ -94,4 +94,7 @@ def draw_logits_at(
 
 def _same_shape(*arrays: ArrayLike) -> tuple[Floats, ...]:
     """The arrays of float that `arrays` broadcast to."""
-    return np.broadcast_arrays(*(np.asarray(array, dtype=np.float64) for array in arrays))
+    each = tuple(np.asarray(array, dtype=np.float64) for array in arrays)
+    if all(array.shape == each[0].shape for array in each):
+        return each
+    return np.broadcast_arrays(*each)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bhmc._validation.errors import WrongEntryError
 from bhmc.likelihoods._own_variance import own_variance
-from bhmc.likelihoods._parts_on_tree import FamilyOfParts, LikelihoodOfParts, split
+from bhmc.likelihoods._parts_on_tree import FamilyOfParts, LikelihoodOfParts, added, split
 from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
 from bhmc.likelihoods._registry import FAMILIES, by_name, unscaled
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
@@ -239,6 +239,8 @@ class ProductFamily(FamilyOfParts, ConjugateFamily):
         self.n_rows = parts[0].n_rows
         self.n_parameters = sum(part.n_parameters for part in parts)
         self.n_statistics = sum(part.n_statistics for part in parts)
+        self._own_parameters = [part.n_parameters for part in parts]
+        self._own_statistics = [part.n_statistics for part in parts]
         self.n_shared = sum(part.n_shared for part in parts)
         self.subtracts_well = all(part.subtracts_well for part in parts)
 
@@ -283,11 +285,11 @@ class ProductFamily(FamilyOfParts, ConjugateFamily):
     def natural(self, theta: Floats) -> Floats:
         """(eta_1(theta_1), eta_2(theta_2), ...)."""
         pairs = zip(self._parts, self._of_theta(theta), strict=True)
-        return np.hstack([part.natural(own) for part, own in pairs])
+        return np.concatenate([part.natural(own) for part, own in pairs], axis=1)
 
     def log_base(self) -> Floats:
         """h(x) = sum_i h_i(x_i)."""
-        return np.sum([part.log_base() for part in self._parts], axis=0)
+        return added(part.log_base() for part in self._parts)
 
     def log_new(self) -> Floats:
         """log f*(x) - h(x) = sum_i [ log f*_i(x_i) - h_i(x_i) ]: theta_i are independent."""
@@ -376,10 +378,10 @@ class ProductFamily(FamilyOfParts, ConjugateFamily):
         return np.hstack([part.sums(components, n_components) for part in self._parts])
 
     def _of_theta(self, theta: Floats) -> list[Floats]:
-        return split(theta, [part.n_parameters for part in self._parts])
+        return split(theta, self._own_parameters)
 
     def _of_statistics(self, numbers: NDArray) -> list[NDArray]:
-        return split(numbers, [part.n_statistics for part in self._parts])
+        return split(numbers, self._own_statistics)
 
     def _of_shared(self, shared: Floats) -> list[Floats]:
         return split(shared, [part.n_shared for part in self._parts])

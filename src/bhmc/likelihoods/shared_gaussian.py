@@ -168,8 +168,8 @@ class SharedGaussian(InUnits, Learning):
         if self.covariance == "full":
             return _split_tied(shared)
         if self.covariance == "diagonal":
-            mu0, sigma2, sigma0 = np.split(shared, 3)
-            return mu0, sigma2, sigma0
+            d = len(shared) // 3
+            return shared[:d], shared[d : 2 * d], shared[2 * d :]
         mu0 = shared[:-2]
         return mu0, np.full(len(mu0), shared[-2]), np.full(len(mu0), shared[-1])
 

@@ -151,7 +151,9 @@ class LocalRows:
         """
         sums = np.zeros((n_groups + 1, self.family.n_statistics))
         for rows in slices(self.n_rows, self.height):
-            add_statistics(self.family.statistics(rows), group[label[rows]], sums)
+            is_open = rows == self._rows
+            statistics = self._statistics if is_open else self.family.statistics(rows)
+            add_statistics(statistics, group[label[rows]], sums)
         return sums[:n_groups]
 
     def totals(self, shared: NDArray[np.float64], shape: tuple[int, int]) -> Totals:

@@ -32,8 +32,10 @@ def split_and_merge(chain: Any, moves: tuple[str, ...]) -> None:
     if not named or (n > _ROWS_OF_EVERY_SWEEP and chain.rng.random() * n > _ROWS_OF_EVERY_SWEEP):
         return
     numbers = chain.numbers_of(slice(0, n))
-    multiple = _MULTIPLE_OF_LOGITS if numbers.is_logit.any() else _MULTIPLE
+    multiple = _MULTIPLE_OF_LOGITS if chain.is_logit.any() else _MULTIPLE
     tries = min(math.ceil(multiple * math.sqrt(n)), _MOST)
+    # Known once, for all moves: "split" leaves nodes where they are, and "branch" is the last.
+    chain.known[:, 0] = -1.0
     for move in named:
         if move(chain, numbers, tries):
             chain.forget_sums()
@@ -44,7 +46,7 @@ def _split_atoms(chain: Any, numbers: RowNumbers, tries: int) -> int:
     """Rows of an atom become one of the same leaf, or join one; how many were accepted."""
     chain.tidy(n_atoms=chain.n_components + tries)
     forest, component = chain.forest, chain.rows.component
-    room = split_room(len(component), len(forest.leaf))
+    room = split_room(len(component), len(forest.leaf), chain.known)
     g = chain.rates[1]
     return chain.engine.split_atoms(forest, numbers, room, component, tries, g, chain.source)
 
@@ -57,7 +59,7 @@ def _split_branches(chain: Any, numbers: RowNumbers, tries: int) -> int:
     n_nodes = int(chain.forest.used[0]) + tries * depth
     chain.tidy(n_nodes=n_nodes, n_atoms=chain.n_components + tries)
     forest, component = chain.forest, chain.rows.component
-    room = split_room(len(component), len(forest.leaf))
+    room = split_room(len(component), len(forest.leaf), chain.known)
     given = forest, numbers, room, component, tries, *chain.rates, chain.source
     return chain.engine.split_branches(*given)
 

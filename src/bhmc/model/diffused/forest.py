@@ -147,39 +147,6 @@ def new_forest(
     return forest
 
 
-def resized(forest: Forest, n_nodes: int, n_atoms: int) -> tuple[Forest, Ints]:
-    """The forest in arrays of other sizes, without holes, and the new slot of each old atom.
-
-    Nodes are in order of level, so that parents come before children; the order of nodes of one
-    level and of atoms stays.
-
-    Parameters
-    ----------
-    forest : Forest
-        Left as it is.
-    n_nodes, n_atoms : int
-        Slots for nodes and atoms, enough for those that exist.
-    """
-    nodes = np.flatnonzero(forest.level >= 0)
-    nodes = nodes[np.argsort(forest.level[nodes], kind="stable")]
-    atoms = np.flatnonzero(forest.leaf >= 0)
-    new_node = np.full(len(forest.level) + 1, -1)
-    new_node[nodes] = np.arange(len(nodes))
-    new_atom = np.full(len(forest.leaf), -1)
-    new_atom[atoms] = np.arange(len(atoms))
-    made = new_forest(n_nodes, n_atoms, forest.depth, forest.column, forest.repeats, 0)
-    made = made._replace(log_gamma=forest.log_gamma, log_gamma_at=forest.log_gamma_at)
-    m, k = len(nodes), len(atoms)
-    made.parent[:m], made.leaf[:k] = new_node[forest.parent[nodes]], new_node[forest.leaf[atoms]]
-    for name in ("level", "rows", "location"):
-        getattr(made, name)[:m] = getattr(forest, name)[nodes]
-    for name in ("count", "theta", "precision", "linear"):
-        getattr(made, name)[:k] = getattr(forest, name)[atoms]
-    made.origin[:], made.variance[:] = forest.origin, forest.variance
-    made.used[:] = m, k
-    return made, new_atom
-
-
 def planted(
     partition: Partition, depth: int, column: Ints, repeats: Floats, spare: int = 0
 ) -> Forest:

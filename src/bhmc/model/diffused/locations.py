@@ -31,19 +31,17 @@ def draw_locations(forest: Forest, rng: np.random.Generator, engine: Any = kerne
     engine.set_locations(forest, forest.origin[None], normal)
 
 
-def steps_of(forest: Forest) -> tuple[Floats, NDArray[np.int64]]:
-    """((J, D) all steps of the tree, (J,) their levels): the root's, nodes', atoms' (depth + 1).
+def steps_of(forest: Forest, engine: Any = kernels) -> tuple[Floats, Floats]:
+    """(all steps of the tree, their variances), (J, D) each: the root's, nodes', atoms'.
 
     Parameters
     ----------
     forest : Forest
         With its locations and theta.
+    engine : module, default=kernels
+        The compiled conditionals, or others in tests.
     """
-    nodes, atoms = np.flatnonzero(forest.level >= 0), np.flatnonzero(forest.leaf >= 0)
-    above = np.where(
-        forest.level[nodes, None] > 0, forest.location[forest.parent[nodes]], forest.origin
-    )
-    steps = forest.location[nodes] - above
-    to_atoms = forest.theta[atoms] - forest.location[forest.leaf[atoms]]
-    levels = np.concatenate([forest.level[nodes], np.full(len(atoms), forest.depth + 1)])
-    return np.vstack([steps, to_atoms]), levels
+    shape = int(forest.used[0] + forest.used[1]), len(forest.column)
+    steps, variances = np.empty(shape), np.empty(shape)
+    n = engine.list_steps(forest, forest.origin[None], steps, variances)
+    return steps[:n], variances[:n]

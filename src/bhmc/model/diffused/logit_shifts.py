@@ -22,7 +22,7 @@ def shift_logits(chain: Any) -> None:
         Changed in place; its atoms have no holes.
     """
     forest, family = chain.forest, chain.family
-    is_logit = ~family.prior_on_tree().has_noise[family.blocks()[forest.column]]
+    is_logit = chain.is_logit
     if is_logit.any():
         counts = np.stack(family.logit_counts(chain.sums()))
         member, inside = np.empty(counts.shape[1], dtype=np.int64), np.empty(forest.used[0], bool)

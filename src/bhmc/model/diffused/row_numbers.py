@@ -43,7 +43,9 @@ class SplitRoom(NamedTuple):
     odds: Floats
     """(n,) log odds of side 0."""
     known: Floats
-    """(4096, 5) integrals of logits: leaf, coordinate, ones, rows, and what was found."""
+    """(4096, 5) integrals of logits: leaf, coordinate, ones, rows, and what was found. Of no use
+    where there are no logits.
+    """
 
 
 def row_numbers(family: Any, rows: slice) -> RowNumbers:
@@ -123,13 +125,26 @@ def _own(array: NDArray) -> Floats:
     return array if array.flags.writeable else array.copy()
 
 
-def split_room(n_rows: int, n_atoms: int) -> SplitRoom:
+def no_integrals(n: int = 4096) -> Floats:
+    """Room for so many integrals of logits, none of which is known yet.
+
+    Parameters
+    ----------
+    n : int, default=4096
+        How many.
+    """
+    return np.full((n, 5), -1.0)
+
+
+def split_room(n_rows: int, n_atoms: int, known: Floats | None = None) -> SplitRoom:
     """Room for rows and slots of atoms; lists are empty.
 
     Parameters
     ----------
     n_rows, n_atoms : int
         How many.
+    known : (n, 5) array, optional
+        Integrals at these locations of nodes, where some are known.
     """
     return SplitRoom(
         head=np.full(n_atoms, -1, dtype=np.int64),
@@ -137,5 +152,5 @@ def split_room(n_rows: int, n_atoms: int) -> SplitRoom:
         member=np.empty(n_rows, dtype=np.int64),
         side=np.empty(n_rows, dtype=np.int64),
         odds=np.empty(n_rows),
-        known=np.full((4096, 5), -1.0),
+        known=no_integrals() if known is None else known,
     )

@@ -139,7 +139,8 @@ class RowStage:
             atoms, nodes = lines_of(atoms, np.zeros(k)), lines_of(nodes, below[:, 0])
         else:
             atoms, nodes = family.natural(family.leave(atoms)), nodes.copy()
-        anchors = [np.argmax(forest.level == level) for level in range(forest.depth + 1)]
+        levels = forest.level[:m].tolist()
+        anchors = [levels.index(level) for level in range(forest.depth + 1)]
         return Options((m, k), atoms, nodes, below, np.array(anchors))
 
     def _room_for(self, name: str, n_rows: int, n_columns: int) -> Floats:

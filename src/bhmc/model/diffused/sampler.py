@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from bhmc.likelihoods.slice_sampler import slice_draw
 from bhmc.model.diffused import kernels
 from bhmc.model.diffused.atom_splits import split_and_merge
-from bhmc.model.diffused.forest import Forest, new_forest, planted, resized
+from bhmc.model.diffused.forest import Forest, grown, new_forest, planted
 from bhmc.model.diffused.locations import steps_of
 from bhmc.model.diffused.logit_shifts import shift_logits
 from bhmc.model.diffused.prior import log_tree
-from bhmc.model.diffused.row_numbers import RowNumbers, row_numbers
+from bhmc.model.diffused.row_numbers import RowNumbers, no_integrals, row_numbers
 from bhmc.model.diffused.row_stage import RowStage
 from bhmc.model.diffused.row_weights import draw_weights, redraw_weights
 from bhmc.model.diffused.start import in_order
@@ -66,8 +66,11 @@ class DiffusedSampler:
         self.source = self.engine.random_source(rng)
         self._hyper, self.priors = hyper, dict(setting.learned())
         self.steps = setting.step_prior(rows.family, forest.depth)
-        self.learns, self._blocks = True, self.family.blocks()
-        self._firsts = np.unique(self._blocks, return_index=True)[1]
+        self.learns, self.blocks = True, self.family.blocks()
+        self._firsts = np.unique(self.blocks, return_index=True)[1]
+        has_noise = self.family.prior_on_tree().has_noise
+        self.is_logit = ~has_noise[self.blocks[forest.column]]
+        self.known = no_integrals() if self.is_logit.any() else no_integrals(0)
         self._sums: NDArray[np.float64] | None = None
         self._numbers: tuple[Any, slice, RowNumbers] | None = None
         self._events = np.zeros(5, dtype=np.int64)
@@ -113,9 +116,9 @@ class DiffusedSampler:
         self.tidy()
         forest, partition = self.forest, self.partition()
         family, k = self.family, int(self.forest.used[1])
-        places = forest.location[: forest.used[0]]
-        theta = family.leave(forest.theta[:k])
-        locations = family.leave(places)
+        # Copies: where coordinates are the parameters themselves, `leave` hands back what it gets.
+        theta = np.array(family.leave(forest.theta[:k]))
+        locations = np.array(family.leave(forest.location[: forest.used[0]]))
         if not self._setting.params.atoms_below_leaves:
             locations = np.vstack([locations, theta])
         params = self._setting.params(locations, self.variances, self._hyper)
@@ -231,9 +234,7 @@ class DiffusedSampler:
 
     def log_prior(self) -> float:
         """log p(m, theta | variances), and the log priors of what is learned."""
-        forest = self.forest
-        steps, levels = steps_of(forest)
-        v = forest.variance[levels][:, forest.column]
+        steps, v = steps_of(self.forest, self.engine)
         log_steps = -0.5 * float((steps**2 / v + np.log(2 * np.pi * v)).sum())
         learned = sum(p.log_density(getattr(self._hyper, name)) for name, p in self.priors.items())
         return (
@@ -267,12 +268,12 @@ class DiffusedSampler:
     def n_nodes(self) -> int:
         """Number of nodes in the tree."""
         extra = 0 if self._setting.params.atoms_below_leaves else self.n_components
-        return int((self.forest.level >= 0).sum()) + extra
+        return int(np.count_nonzero(self.forest.level >= 0)) + extra
 
     @property
     def n_components(self) -> int:
         """Number of components that exist."""
-        return int((self.forest.leaf >= 0).sum())
+        return int(np.count_nonzero(self.forest.leaf >= 0))
 
     def turn_to_kappa(self, kappa: float) -> None:
         """Go on under another kappa; steps that are too short for it are made longer.
@@ -285,7 +286,7 @@ class DiffusedSampler:
         self._setting = replace(self._setting, kappa=kappa)
         self.steps = self._setting.step_prior(self.family, self.forest.depth)
         raised = in_order(self.variances, self.steps.least)
-        self.forest.variance[:] = raised[:, self.family.blocks()]
+        self.forest.variance[:] = raised[:, self.blocks]
 
     # ---- Stages --------------------------------------------------------------------------------
 
@@ -311,7 +312,6 @@ class DiffusedSampler:
         """Tree given the atoms' evidence, m and theta integrated out; then m and theta, and the
         move "shift".
         """
-        self.tidy()
         redraw_tree(self, self._setting.moves)
         if "shift" in self._setting.moves:
             self.tidy()
@@ -323,9 +323,9 @@ class DiffusedSampler:
             return
         variances = self.variances
         counts, squares = np.zeros(variances.shape), np.zeros(variances.shape)
-        self.engine.add_squares(self.forest, self._blocks, counts, squares)
+        self.engine.add_squares(self.forest, self.blocks, counts, squares)
         drawn = self.steps.draw(variances, counts, squares, self.rng)
-        self.forest.variance[:] = drawn[:, self._blocks]
+        self.forest.variance[:] = drawn[:, self.blocks]
 
     def redraw_shared(self) -> None:
         """What components share, given theta, all rows and the steps, whose units it is."""
@@ -334,14 +334,15 @@ class DiffusedSampler:
             return
         self.tidy()
         forest = self.forest
-        steps, levels = steps_of(forest)
-        scaled = steps / np.sqrt(forest.variance[levels][:, forest.column])
-        m, k = forest.used
+        steps, v = steps_of(forest, self.engine)
+        scaled = steps / np.sqrt(v)
+        m, k = forest.used.tolist()
         theta = family.leave(forest.theta[:k])
         self.rows.turn_to(family.draw_shared_at(theta, self.sums(), scaled, self.rng))
         places = np.concatenate([forest.theta[:k], forest.location[:m], forest.origin[None]])
         places = family.carried_to(self.family, places)
-        forest.theta[:k], forest.location[:m], forest.origin[:] = np.split(places, (k, k + m))
+        forest.theta[:k], forest.location[:m] = places[:k], places[k : k + m]
+        forest.origin[:] = places[k + m]
 
     def redraw_concentrations(self) -> None:
         """alpha and g given the tree, each by a slice of its logarithm."""
@@ -397,13 +398,14 @@ class DiffusedSampler:
     def tidy(self, n_nodes: int = 0, n_atoms: int = 0) -> None:
         """No holes among nodes and atoms, parents before children, and at least so many slots."""
         forest = self.forest
-        has_room = len(forest.level) >= n_nodes and len(forest.leaf) >= n_atoms
-        if has_room and self.engine.are_in_order(forest.level, forest.leaf, forest.used):
+        if len(forest.level) < n_nodes or len(forest.leaf) < n_atoms:
+            more = n_nodes - len(forest.level), n_atoms - len(forest.leaf)
+            forest = self.forest = grown(forest, max(more[0], 0), max(more[1], 0))
+        if self.engine.are_in_order(forest.level, forest.leaf, forest.used):
             return
-        n_nodes, n_atoms = max(n_nodes, len(forest.level)), max(n_atoms, len(forest.leaf))
-        k = self.n_components
-        self.forest, new_atom = resized(forest, n_nodes, n_atoms)
-        if (new_atom[:k] != np.arange(k)).any():
+        new_atom = np.empty(forest.used[1], dtype=np.int64)
+        self.engine.put_in_order(forest, new_atom)
+        if len(new_atom) > forest.used[1]:  # there were holes
             self.forget_sums()
             self.rows.component[:] = new_atom[self.rows.component]
 

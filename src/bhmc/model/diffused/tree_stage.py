@@ -13,13 +13,14 @@ def redraw_tree(chain: Any, moves: tuple[str, ...]) -> None:
     Parameters
     ----------
     chain : DiffusedSampler
-        Changed in place; its atoms have no holes.
+        Changed in place.
     moves : tuple of str
         Names of moves; others are not of the tree.
     """
-    k, depth = int(chain.forest.used[1]), chain.forest.depth
-    chain.tidy(n_nodes=1 + k * depth)  # no tree of these atoms has more
+    atoms, depth = int(chain.forest.used[1]), chain.forest.depth
+    chain.tidy(n_nodes=1 + atoms * depth)  # no tree of these atoms has more
     forest, family = chain.forest, chain.rows.family
+    k = int(forest.used[1])
     evidence = family.evidence(forest.theta[:k], chain.sums(), chain.rng)
     forest.precision[:k], forest.linear[:k] = evidence
     for name, move in _MOVES.items():
@@ -60,7 +61,7 @@ def _regroup(chain: Any) -> None:
 def _draw_steps(chain: Any) -> None:
     """v_l | tree, evidence, with m and theta integrated out: each by a slice of its logarithm."""
     if chain.learns:
-        prior, blocks = chain.steps, chain.family.blocks()
+        prior, blocks = chain.steps, chain.blocks
         law = prior.least, prior.shape, prior.scales
         variances = np.ascontiguousarray(chain.variances)
         chain.engine.draw_steps(chain.forest, blocks, variances, *law, chain.source)

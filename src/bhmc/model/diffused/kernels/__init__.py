@@ -7,9 +7,9 @@ family.
 from bhmc._compiled.random_source import random_source
 from bhmc.model.diffused.kernels.atom_splits import split_atoms
 from bhmc.model.diffused.kernels.branch_splits import split_branches
-from bhmc.model.diffused.kernels.locations import add_squares, set_locations
+from bhmc.model.diffused.kernels.locations import add_squares, list_steps, set_locations
 from bhmc.model.diffused.kernels.messages import collect, find_beliefs, log_evidence
-from bhmc.model.diffused.kernels.places import are_in_order
+from bhmc.model.diffused.kernels.order import are_in_order, put_in_order
 from bhmc.model.diffused.kernels.regroup import regroup
 from bhmc.model.diffused.kernels.row_pass import pass_rows
 from bhmc.model.diffused.kernels.shift import shift_logits
@@ -22,10 +22,12 @@ __all__ = [
     "collect",
     "draw_steps",
     "find_beliefs",
+    "list_steps",
     "log_evidence",
     "move_atoms",
     "move_subtrees",
     "pass_rows",
+    "put_in_order",
     "random_source",
     "regroup",
     "set_locations",

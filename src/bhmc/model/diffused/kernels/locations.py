@@ -48,6 +48,38 @@ def set_locations(forest, origin, normal):
 
 
 @helper
+def note_step(forest, steps, variances, j, step_to, i, level, above, a):
+    """Row j: the step from above[a] to step_to[i], whose level is `level`, and its variances."""
+    for d in range(len(forest.column)):
+        steps[j, d] = step_to[i, d] - above[a, d]
+        variances[j, d] = forest.variance[level, forest.column[d]]
+
+
+@compiled
+def list_steps(forest, origin, steps, variances):
+    """All steps of the tree and their variances, (J, D) each: those to nodes, the root's from the
+    origin (1, D), then those to atoms; how many there are.
+    """
+    j = 0
+    for z in range(forest.used[0]):
+        level, parent = forest.level[z], forest.parent[z]
+        if level == 0:
+            note_step(forest, steps, variances, j, forest.location, z, level, origin, 0)
+        elif level > 0:
+            note_step(
+                forest, steps, variances, j, forest.location, z, level, forest.location, parent
+            )
+        j += 1 if level >= 0 else 0
+    last = len(forest.variance) - 1
+    for k in range(forest.used[1]):
+        leaf = forest.leaf[k]
+        if leaf >= 0:
+            note_step(forest, steps, variances, j, forest.theta, k, last, forest.location, leaf)
+            j += 1
+    return j
+
+
+@helper
 def add_square(forest, blocks, counts, squares, level, step_to, i, above, a):
     """The step from above[a] to step_to[i], whose level is `level`, block by block."""
     for d in range(len(forest.column)):

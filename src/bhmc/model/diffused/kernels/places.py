@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from bhmc._compiled.decorators import compiled, helper
+from bhmc._compiled.decorators import helper
 from bhmc._compiled.random_source import uniform
 
 
@@ -171,15 +171,3 @@ def choose(weight, n, rng):
             if left < 0.0:
                 return i
     return last
-
-
-@compiled
-def are_in_order(level, leaf, used):
-    """Whether nodes and atoms have no holes before `used`, and nodes are in order of level."""
-    for z in range(used[0]):
-        if level[z] < 0 or (z > 0 and level[z] < level[z - 1]):
-            return False
-    for k in range(used[1]):
-        if leaf[k] < 0:
-            return False
-    return True

@@ -52,7 +52,8 @@ def pytest_testnodedown(node, error):
 _WHOLE_PILOTS = (
     "tests/docs/",
     "tests/model/test_resolution.py",
-    "tests/estimator/test_defaults.py",
+    *(f"tests/estimator/test_defaults.py::test_{name}" for name in ("the_", "five_", "missing_")),
+    "tests/estimator/test_describe.py::test_zoo_with_the_default_transition",
 )
 
 
@@ -64,3 +65,24 @@ def short_pilot(request, monkeypatch):
 
         monkeypatch.setattr(resolution, "_LEAST_SWEEPS", 3)
         monkeypatch.setattr(resolution, "_MOST_SWEEPS", 3)
+
+
+# Tests of these rooms look at the scores themselves, or at what pages show of them.
+_WHOLE_SCORES = (
+    "tests/docs/",
+    "tests/posterior/test_outliers.py",
+    "tests/likelihoods/test_heavy_tails.py",
+)
+
+
+@pytest.fixture(autouse=True)
+def short_scores(request, monkeypatch):
+    """Scores of unusual rows take a third of a short fit: there they are by 3 draws of 120 rows."""
+    if not request.node.nodeid.startswith(_WHOLE_SCORES):
+        from bhmc.posterior import outliers
+
+        for name, short in (
+            *(("_MOST_DRAWS", 3), ("_LEAST_DRAWS", 3)),
+            *(("_NEW_ROWS", 120), ("_FEWEST_NEW_ROWS", 120)),
+        ):
+            monkeypatch.setattr(outliers, name, short)

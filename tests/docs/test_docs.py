@@ -143,11 +143,12 @@ def contributed_likelihood():
     return names["PlainPoisson"](shape=2.0, rate=1.5)
 
 
-def test_the_contributed_likelihood_is_exact():
+@pytest.mark.parametrize("n_draws", [800, pytest.param(5_000, marks=pytest.mark.exact_long)])
+def test_the_contributed_likelihood_is_exact(n_draws):
     """The skeleton in CONTRIBUTING is a whole family, and leaves the joint law alone."""
     setting = Setting(n=5, n_levels=2)
     setting.likelihood = contributed_likelihood()
-    z = paired_z(setting, "gibbs", "sweep", 1_500, rng_for(71))
+    z = paired_z(setting, "gibbs", "sweep", n_draws, rng_for(71))
     assert np.abs(z).max() < Z_LIMIT
 
 

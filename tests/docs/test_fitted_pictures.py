@@ -25,13 +25,14 @@ def gaussian():
 
 def test_a_fit_is_found_again_by_data_and_settings(tmp_path):
     X = np.random.default_rng(0).normal(size=(12, 2))
-    first = cached_fits.cached_fit("a", X, tmp_path, **FEW)
+    few = {**FEW, "transition": "hdp"}  # which has no pilot chain
+    first = cached_fits.cached_fit("a", X, tmp_path, **few)
     files = list(tmp_path.iterdir())
-    again = cached_fits.cached_fit("a", X, tmp_path, **FEW)
+    again = cached_fits.cached_fit("a", X, tmp_path, **few)
     assert list(tmp_path.iterdir()) == files
     np.testing.assert_array_equal(first.paths_, again.paths_)
-    cached_fits.cached_fit("a", X + 1, tmp_path, **FEW)
-    cached_fits.cached_fit("a", X, tmp_path, **{**FEW, "random_state": 1})
+    cached_fits.cached_fit("a", X + 1, tmp_path, **few)
+    cached_fits.cached_fit("a", X, tmp_path, **{**few, "random_state": 1})
     assert len(list(tmp_path.iterdir())) == 3
 
 

@@ -18,6 +18,7 @@ from bhmc.likelihoods._registry import FAMILIES, Entry
 from bhmc.likelihoods.adaptive_gaussian import AdaptiveGaussianFamily
 from bhmc.metrics import dendrogram_purity
 from bhmc.priors import Gamma, Uniform
+from tests.estimator.zoo_fit import zoo_fit
 
 QUICK = {"n_warmup": 40, "n_draws": 20, "n_chains": 1, "random_state": 0}
 
@@ -36,11 +37,11 @@ MOVES = pytest.mark.parametrize(
 )
 
 
-def what_units_change(likelihood, factor, shift) -> list[str]:
+def what_units_change(likelihood, factor, shift, **changes) -> list[str]:
     """The names of what differs between fits of X and of X in other units; should be none."""
     X, _ = groups()
     one, other = (
-        BHMC(likelihood=likelihood, **QUICK).fit(data) for data in (X, factor * X + shift)
+        BHMC(likelihood=likelihood, **QUICK | changes).fit(data) for data in (X, factor * X + shift)
     )
     same = {
         "n_components": np.array_equal(one.draws_.n_components, other.draws_.n_components),
@@ -76,12 +77,13 @@ class _PriorNotInUnitsOfX(AdaptiveGaussian):
 @MOVES
 @pytest.mark.parametrize("fixed", ["Gaussian()", "the default, not scaled"])
 def test_units_matter_where_the_prior_is_not_in_units_of_x(fixed, factor, shift, monkeypatch):
-    """The test above can fail: draws differ. (Trees near to all draws may still be the same.)"""
+    """The test above can fail: the first draws differ. (Trees near to them may be the same.)"""
+    few = {"n_warmup": 8, "n_draws": 4}
     if fixed == "Gaussian()":
-        changed = what_units_change(Gaussian(), factor, shift)
+        changed = what_units_change(Gaussian(), factor, shift, **few)
     else:
         monkeypatch.setitem(FAMILIES, "gaussian", Entry(f"{__name__}:_PriorNotInUnitsOfX"))
-        changed = what_units_change("gaussian", factor, shift)
+        changed = what_units_change("gaussian", factor, shift, **few)
     assert {"n_components", "n_nodes", "components", "paths"} & set(changed)
 
 
@@ -96,28 +98,40 @@ def test_families_by_values():
     }
     for transition, expected in kinds.items():
         for data, kind in zip((X, holes, binary), expected, strict=True):
-            assert type(BHMC(transition=transition, **QUICK).fit(data).likelihood_) is kind
+            model = BHMC(transition=transition, **QUICK | {"n_warmup": 1, "n_draws": 2})
+            assert type(model.fit(data).likelihood_) is kind
 
 
-def agreement_with_holes() -> float:
+HOLES = pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param({"n_warmup": 100, "n_draws": 100, "n_chains": 1}, id="short"),
+        pytest.param({"n_draws": 300}, id="whole", marks=pytest.mark.exact_long),
+    ],
+)
+
+
+def agreement_with_holes(settings) -> float:
     """Of the groups with the components of a fit, over the rows that miss one entry.
 
     Over all rows it would hardly change if those were put anywhere: they are one in seven.
     """
     X, label = groups(n=120)
     X[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
-    components = BHMC(likelihood="gaussian", n_draws=300, random_state=0).fit(X).component_labels_
+    components = BHMC(likelihood="gaussian", random_state=0, **settings).fit(X).component_labels_
     holed = np.isnan(X).sum(axis=1) == 1
     assert adjusted_mutual_info_score(label, components) > 0.6
     return adjusted_mutual_info_score(label[holed], components[holed])
 
 
-def test_missing_entries_leave_the_groups():
-    assert agreement_with_holes() > 0.6
+@HOLES
+def test_missing_entries_leave_the_groups(settings):
+    assert agreement_with_holes(settings) > 0.6
 
 
+@HOLES
 @pytest.mark.parametrize("filled", [0.0, pytest.param(1000.0, marks=pytest.mark.exact_long)])
-def test_missing_entries_taken_for_a_number_do_not(filled, monkeypatch):
+def test_missing_entries_taken_for_a_number_do_not(filled, settings, monkeypatch):
     """The test above can fail: a family that fills holes in instead of skipping them."""
 
     class Fills(AdaptiveGaussianFamily):
@@ -125,7 +139,7 @@ def test_missing_entries_taken_for_a_number_do_not(filled, monkeypatch):
             super().__init__(likelihood, np.nan_to_num(X, nan=filled))
 
     monkeypatch.setattr(AdaptiveGaussian, "prepare", lambda self, X, _=None: Fills(self, X))
-    assert agreement_with_holes() < 0.6
+    assert agreement_with_holes(settings) < 0.6
 
 
 def test_a_row_without_entries_is_no_obstacle():
@@ -163,10 +177,7 @@ def test_the_classes_of_zoo(n_seeds):
 
 
 def test_the_tree_of_zoo_can_be_read():
-    """One chain, and fewer draws than by default, to save time."""
-    table = load_zoo()
-    settings = {"n_warmup": 150, "n_draws": 50, "n_chains": 1, "random_state": 2}
-    tree = BHMC(**settings).fit(table.data).tree_
+    table, tree = load_zoo(), zoo_fit(0, short=True).tree_
     assert 3 <= len(set(tree.labels_at(1))) <= 15
     assert len(set(tree.labels_at(tree.n_levels))) <= 15
     assert dendrogram_purity(tree, table.target) > 0.88

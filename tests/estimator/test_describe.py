@@ -1,18 +1,16 @@
 """`describe` and `rename` of a fitted model."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 
 from bhmc import BHMC, Tree
 from bhmc.datasets import load_zoo
 from bhmc.metrics import dendrogram_purity
 from bhmc.posterior import node_membership
 from bhmc.tree.describe import describe_node
+from tests.estimator.zoo_fit import zoo_fit
 
 QUICK = {"n_levels": 2, "n_warmup": 30, "n_draws": 40, "random_state": 0}
 
@@ -49,20 +47,15 @@ def test_zoo(zoo, kind, feature):
     assert feature in str(found)
 
 
-SHORT = {"n_warmup": 150, "n_draws": 50, "n_chains": 1}
-
-
 @pytest.mark.parametrize(
-    ("seed", "settings"),
-    [(0, SHORT), *(pytest.param(seed, {}, marks=pytest.mark.exact_long) for seed in range(5))],
+    ("seed", "short"),
+    [(0, True), *(pytest.param(seed, False, marks=pytest.mark.exact_long) for seed in range(5))],
 )
-def test_zoo_with_the_default_transition(seed, settings):
+def test_zoo_with_the_default_transition(seed, short):
     """The nodes of kinds are called by the right features, and near kinds are near each other."""
     data = load_zoo(as_frame=True)
     classes = np.array(data.target_names)[np.array(data.target)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = BHMC(n_levels=3, random_state=seed, **settings).fit(data.data)
+    model = zoo_fit(seed, short=short)
     kinds = {"bird": "feathers", "mammal": "milk", "fish": "fins"}
     found = {kind: model.describe(holds_most(model.tree_, classes == kind)) for kind in kinds}
     assert {kind: one.top.feature for kind, one in found.items()} == kinds

@@ -24,7 +24,7 @@ QUICK = {"n_warmup": 5, "n_draws": 5, "random_state": 0}
 # The whole battery runs in `test_conformance`, with the sampler gibbs.
 @pytest.mark.parametrize("form", [{"sampler": "paper"}, {"sampler": "mh", "fixed_components": 5}])
 def test_other_samplers_find_the_blobs_of_scikit_learn(form):
-    check_clustering("BHMC", BHMC(**form, n_warmup=100, n_draws=50))
+    check_clustering("BHMC", BHMC(**form, n_warmup=60, n_draws=20))
 
 
 def blobs(n=24, d=2, seed=0):

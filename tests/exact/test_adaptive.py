@@ -20,7 +20,7 @@ LIKELIHOODS = {
     covariance: AdaptiveGaussian(covariance, location=[0.3, -0.2], scale=1.2)
     for covariance in COVARIANCES
 }
-N_DRAWS, N_SHARED = 800, 2_000
+N_DRAWS, N_SHARED = 500, 1_000
 
 
 # ---- Whole sweeps ----

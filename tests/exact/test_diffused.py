@@ -31,7 +31,7 @@ from tests.exact.geweke import from_prior, from_sweeps
 from tests.exact.invariance import exact_draws, paired_z
 from tests.mutants.diffused_mutants import find
 
-N_DRAWS, N_LONG, N_GEWEKE, N_VISITS = 500, 10_000, 20_000, 4_000
+N_DRAWS, N_LONG, N_GEWEKE, N_VISITS = 400, 10_000, 20_000, 2_000
 STAGES = DiffusedSampler.stages
 FLOOR_STAGES = ("redraw_tree", "redraw_variances", "redraw_shared")
 FAMILIES = (
@@ -328,7 +328,7 @@ def test_all_trees_are_visited_as_often_as_they_must(where, n_sweeps):
 def test_a_wrong_split_shows_in_the_visits(monkeypatch):
     monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
     find("sides of an atom drawn with no probability").put_in(monkeypatch)
-    z = visits_z("four", MOVES, N_VISITS)
+    z = visits_z("four", MOVES, 4_000)
     print(f"|z| {np.abs(z).max():.1f} of {len(z)} states")
     assert np.abs(z).max() > Z_LIMIT
 

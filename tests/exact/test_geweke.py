@@ -10,7 +10,7 @@ from tests.mutants.mutants import build, find
 
 FORMS = {"infinite": None, "finite": 4}
 EXACT = [("gibbs", "infinite"), ("mh", "infinite"), ("gibbs", "finite"), ("mh", "finite")]
-SHORT, LONG = 4_000, 40_000
+SHORT, LONG = 2_000, 40_000
 # Mutants run uncompiled, and those here show in a fraction of the draws.
 N_MUTANT = 1_000
 LONG_SEEDS = (11, 12, 13)

@@ -9,7 +9,7 @@ from tests.exact.geweke import Setting
 from tests.exact.invariance import paired_z
 
 
-@pytest.mark.parametrize("n_draws", [1_000, pytest.param(10_000, marks=pytest.mark.exact_long)])
+@pytest.mark.parametrize("n_draws", [800, pytest.param(10_000, marks=pytest.mark.exact_long)])
 @pytest.mark.parametrize("n_components", [None, 3])
 @pytest.mark.parametrize(
     ("sampler", "stage"),
@@ -43,7 +43,7 @@ def test_the_published_pass_shows_them_where_a_remainder_is_left(monkeypatch):
 
 
 def _published_z(stage) -> float:
-    z = paired_z(Setting(n=5, n_levels=2), "paper", stage, 2_000, rng_for(22))
+    z = paired_z(Setting(n=5, n_levels=2), "paper", stage, 1_000, rng_for(22))
     largest = float(np.abs(z).max())
     print(f"published {stage}, epsilon {published.EPSILON}: largest |z| {largest:.1f}")
     return largest

@@ -12,7 +12,7 @@ from tests.exact.alarm import Z_LIMIT, rng_for
 from tests.exact.invariance import paired_z
 from tests.exact.tree_matrix import ALL, FAMILIES, STAGES, TRANSITIONS, cell
 
-N_SHORT, N_LONG = 4_000, 10_000
+N_SHORT, N_LONG = 1_500, 10_000
 # One family a move; whole sweeps are in `test_diffused.py` and `test_discrete_trees.py`. Moves of
 # one tree and family share their exact draws, which take longer than the moves.
 SHORT = [

@@ -179,4 +179,4 @@ class _MarginalForgetsThePrior(BernoulliFamily):
 
 def test_a_wrong_marginal_is_rejected():
     setting = Setting(with_family(SKEW, _MarginalForgetsThePrior), expit)
-    assert invariance_z(setting, "redraw_data", 2_000, 320) > Z_LIMIT
+    assert invariance_z(setting, "redraw_data", 1_500, 320) > Z_LIMIT

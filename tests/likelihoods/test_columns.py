@@ -69,11 +69,11 @@ def test_large_data_are_not_copied(case, holes, monkeypatch):
 # ---- Joint tests ----
 
 
-# A wrong family shows in 1,200 draws: see below.
+# A wrong family shows in 600 draws: see below.
 @pytest.mark.parametrize(
     ("n_components", "hidden", "n_draws"),
     [
-        (None, HIDDEN, 1_500),
+        (None, HIDDEN, 900),
         pytest.param(None, (), 3_000, marks=pytest.mark.exact_long),
         pytest.param(None, HIDDEN, 3_000, marks=pytest.mark.exact_long),
         pytest.param(3, HIDDEN, 3_000, marks=pytest.mark.exact_long),
@@ -93,7 +93,7 @@ def test_the_joint_law_rejects_a_count_too_many(case):
             return super().draw_theta(sums + np.eye(self.n_statistics)[0], rng)
 
     setting = Setting(with_family(case.joint, OneTooMany), case.measure, hidden=HIDDEN)
-    assert geweke_z(setting, 1_200, case.seed + 11) > Z_LIMIT
+    assert geweke_z(setting, 600, case.seed + 11) > Z_LIMIT
 
 
 @every_case

@@ -80,17 +80,21 @@ def test_draw_theta_is_the_posterior(case, rows):
     assert np.abs(moment_z(case, theta, case.X[rows])).max() < Z_LIMIT
 
 
+@pytest.mark.parametrize(
+    ("n_theta", "n_rows"),
+    [(2_000, 5_000), pytest.param(5_000, 20_000, marks=pytest.mark.exact_long)],
+)
 @every_case
-def test_forward_draws(case):
+def test_forward_draws(case, n_theta, n_rows):
     rng = rng_for(85)
-    theta = case.likelihood.sample_theta(5_000, case.d, rng)
+    theta = case.likelihood.sample_theta(n_theta, case.d, rng)
     assert np.abs(moment_z(case, theta, case.X[:0])).max() < Z_LIMIT
-    X = case.likelihood.sample_data(np.repeat(case.theta[:1], 20_000, axis=0), rng)
+    X = case.likelihood.sample_data(np.repeat(case.theta[:1], n_rows, axis=0), rng)
     w = np.linalg.solve(case.factors[0], (X - case.means[0]).T)
     equal = np.eye(case.d)
-    second = (w @ w.T / 20_000 - equal) / np.sqrt(1 + equal)
+    second = (w @ w.T / n_rows - equal) / np.sqrt(1 + equal)
     z = np.concatenate([w.mean(axis=1), second[np.tril_indices(case.d)]])
-    assert np.abs(z_of(z, np.full(len(z), 1 / np.sqrt(20_000)))).max() < Z_LIMIT
+    assert np.abs(z_of(z, np.full(len(z), 1 / np.sqrt(n_rows)))).max() < Z_LIMIT
 
 
 # ---- Units and defaults ----
@@ -319,12 +323,12 @@ class _CountsPairsOnce(FullGaussianFamily):
     ],
 )
 def test_wrong_family_is_rejected(family, stage):
-    z = paired_z(setting(family=family), "gibbs", stage, 1_000, rng_for(82))
+    z = paired_z(setting(family=family), "gibbs", stage, 500, rng_for(82))
     print(f"{family.__name__}: largest |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() > Z_LIMIT, table(z)
 
 
 def test_one_sweep_leaves_the_joint_law_alone():
-    z = paired_z(setting(), "gibbs", "sweep", 1_500, rng_for(83))
+    z = paired_z(setting(), "gibbs", "sweep", 800, rng_for(83))
     print(f"FullGaussian, one sweep: largest |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() < Z_LIMIT, table(z)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import integrate, stats
+from scipy.special import gammaln
 
 from bhmc import BHMC
 from bhmc.likelihoods import Product, ShapedGaussian, by_name
@@ -67,12 +68,14 @@ OTHERS = [
 def test_a_new_component_around_a_place(nu, d, v):
     """The sum over log w, and its table, against adaptive quadrature around the peak."""
     squares = np.array([0.0, 0.3 * d, d, 4.0 * d, 200.0 * d])
+    half = nu / 2
+    constant = half * np.log(half) - gammaln(half)
 
     def log_p(x, square):
         w = np.exp(x)
         wide = 1 / w + v
         log_f = -0.5 * (d * np.log(2 * np.pi * wide) + square / wide)
-        return stats.gamma(nu / 2, scale=2 / nu).logpdf(w) + x + log_f
+        return constant + half * (x - w) + log_f  # w ~ Gamma(nu / 2, rate nu / 2), by log w
 
     grid = np.linspace(-60, 8, 20_001)
     expected = []
@@ -219,16 +222,16 @@ def on_tree(family=None, where="tails") -> DiffusedSetting:
 
 
 @pytest.mark.parametrize(
-    ("where", "stage"),
+    ("where", "stage", "n_draws"),
     [
-        ("tails", "sweep"),
-        ("gaussian tails", "redraw_rows"),
-        ("full leaves, tails", "redraw_atoms"),
-        ("loose, tails", "redraw_weights"),
+        ("tails", "sweep", 300),
+        ("gaussian tails", "redraw_rows", 300),
+        ("full leaves, tails", "redraw_atoms", 300),
+        ("loose, tails", "redraw_weights", 500),
     ],
 )
-def test_exact_draws_stay_exact(where, stage):
-    z = paired_z(on_tree(where=where), "gibbs", stage, 500, rng_for(255))
+def test_exact_draws_stay_exact(where, stage, n_draws):
+    z = paired_z(on_tree(where=where), "gibbs", stage, n_draws, rng_for(255))
     assert np.abs(z).max() < Z_LIMIT
 
 
@@ -275,10 +278,10 @@ class _EveryProposalTaken(HeavyTailedFamily):
 @pytest.mark.parametrize(
     ("family", "stage", "where", "n_draws"),
     [
-        (_CoordinatesForgotten, "sweep", "tails", 500),
-        (_SumsNotWeighted, "redraw_tree", "tails", 500),
-        (_SquaresNotWeighted, "redraw_shared", "tails", 500),
-        (_EveryProposalTaken, "redraw_weights", "loose, tails", 2_000),
+        (_CoordinatesForgotten, "sweep", "tails", 300),
+        (_SumsNotWeighted, "redraw_tree", "tails", 300),
+        (_SquaresNotWeighted, "redraw_shared", "tails", 300),
+        (_EveryProposalTaken, "redraw_weights", "loose, tails", 1_200),
     ],
 )
 def test_a_wrong_family_is_rejected(family, stage, where, n_draws, monkeypatch):

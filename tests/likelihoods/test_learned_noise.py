@@ -189,7 +189,7 @@ class _OldNoiseForTheta(LearnedNoiseFamily):
 )
 def test_wrong_families_are_rejected(family, stage, monkeypatch):
     monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
-    z = paired_z(Setting(PRIORS["uniform"], family=family), "gibbs", stage, 1_000, rng_for(98))
+    z = paired_z(Setting(PRIORS["uniform"], family=family), "gibbs", stage, 600, rng_for(98))
     print(f"{family.__name__}: |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() > Z_LIMIT
 

@@ -262,11 +262,11 @@ JOINT = Multinomial([0.8, 1.5, 0.6], n_trials=[3, 1, 0, 5, 2, 4])
 SHARP = Multinomial(0.2, n_trials=6)
 
 
-# A wrong family shows in 1,200 draws: see below.
+# A wrong family shows in 600 draws: see below.
 @pytest.mark.parametrize(
     ("n_components", "is_sparse", "n_draws"),
     [
-        (None, True, 1_500),
+        (None, True, 900),
         pytest.param(None, True, 3_000, marks=pytest.mark.exact_long),
         pytest.param(3, False, 3_000, marks=pytest.mark.exact_long),
     ],
@@ -284,7 +284,7 @@ class _OneTooMany(MultinomialFamily):
 
 def test_the_joint_law_rejects_a_count_too_many():
     setting = Setting(with_family(JOINT, _OneTooMany), np.exp, n_features=3, is_sparse=True)
-    assert geweke_z(setting, 1_200, 611) > Z_LIMIT
+    assert geweke_z(setting, 600, 611) > Z_LIMIT
 
 
 class _MarginalAtThePriorMean(MultinomialFamily):
@@ -307,7 +307,7 @@ class _SumsCountColumns(MultinomialFamily):
 @pytest.mark.parametrize(
     ("family", "likelihood", "stage", "n_draws"),
     [
-        (_MarginalAtThePriorMean, SHARP, "redraw_data", 2_000),
+        (_MarginalAtThePriorMean, SHARP, "redraw_data", 1_200),
         (_SumsCountColumns, JOINT, "redraw_theta", 500),
     ],
 )

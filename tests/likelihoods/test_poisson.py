@@ -196,4 +196,4 @@ class _MarginalAtThePriorMean(PoissonFamily):
 
 def test_a_wrong_marginal_is_rejected():
     setting = Setting(with_family(WIDE, _MarginalAtThePriorMean), np.exp)
-    assert invariance_z(setting, "redraw_data", 2_000, 420) > Z_LIMIT
+    assert invariance_z(setting, "redraw_data", 1_200, 420) > Z_LIMIT

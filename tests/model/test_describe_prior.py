@@ -11,7 +11,7 @@ from bhmc.model.hdp import start
 from bhmc.priors import LEARN_BY, Gamma
 from tests.exact.alarm import Z_LIMIT, rng_for, z_of
 
-N_DRAWS = 800
+N_DRAWS = 500
 
 
 def expected_nodes(n: int, alpha: float, n_levels: int) -> np.ndarray:

@@ -13,7 +13,7 @@ from tests.exact.alarm import Z_LIMIT, rng_for, z_of
 from tests.exact.geweke import STATISTICS, Setting, statistics
 from tests.exact.invariance import forward
 
-N_DRAWS, N_LONG = 1_500, 15_000
+N_DRAWS, N_LONG = 1_000, 15_000
 # Those of tree, components and weights; the start has no theta or data of its own.
 PLACES = [i for i, name in enumerate(STATISTICS) if not name.startswith(("x", "theta"))]
 
@@ -43,7 +43,7 @@ def test_a_wrong_start_is_noticed(monkeypatch):
     """The alarm rings: sticks of twice the concentration."""
     right = _start._stick_choices
     monkeypatch.setattr(_start, "_stick_choices", lambda size, a, rng: right(size, 2 * a, rng))
-    z = _largest_z(None, 1_000)
+    z = _largest_z(None, 500)
     print(f"sticks of twice the concentration: |z| {z:.1f}")
     assert z > Z_LIMIT
 

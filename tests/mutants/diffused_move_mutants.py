@@ -241,7 +241,7 @@ MOVE_MUTANTS = (
         ),
         "redraw_atoms",
         "large atoms",
-        1_000,
+        600,
         ("split",),
         times=3,
     ),

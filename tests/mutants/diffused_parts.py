@@ -63,7 +63,12 @@ class Part(NamedTuple):
     def replace(self, edits: Edits, monkeypatch) -> None:
         """Put the part of the edited module where the true one is used."""
         *owners, last = self.name.split(".")
-        wrong = build_plain(import_module(self.module), edits)
+        original = import_module(self.module)
+        wrong = build_plain(original, edits)
+        for name, value in vars(original).items():
+            # Numba compiles anew for other named tuples.
+            if hasattr(value, "_fields") and name not in owners:
+                setattr(wrong, name, value)
         place = _within(import_module(self.user or self.module), owners)
         monkeypatch.setattr(place, last, getattr(_within(wrong, owners), last))
 

@@ -122,13 +122,13 @@ MUTANTS = (
         "gibbs",
         "redraw_weights",
         "deep",
-        500,
+        250,
         (("if tables > 0 and not literal:", "if False:"),),
     ),
     Mutant(
-        "no +1 on the path of a new component", "gibbs", "redraw_data", "loose", 1_000, _NO_PLUS_ONE
+        "no +1 on the path of a new component", "gibbs", "redraw_data", "loose", 500, _NO_PLUS_ONE
     ),
-    Mutant("no +1 on the path of a new component", "mh", "redraw_data", "loose", 500, _NO_PLUS_ONE),
+    Mutant("no +1 on the path of a new component", "mh", "redraw_data", "loose", 250, _NO_PLUS_ONE),
     Mutant(
         "a lone component kept until the sweep ends",
         "gibbs",
@@ -159,7 +159,7 @@ MUTANTS = (
         "gibbs",
         "redraw_data",
         "deep",
-        500,
+        250,
         _WALK_SEES_THE_DATUM,
     ),
     Mutant(
@@ -167,7 +167,7 @@ MUTANTS = (
         "gibbs",
         "redraw_data",
         "deep",
-        1_000,
+        500,
         (("else root_mass_without(ws, k)\n", "else root_mass_without(ws, k) + math.inf\n"),),
     ),
     Mutant(
@@ -183,7 +183,7 @@ MUTANTS = (
         "gibbs",
         "redraw_data",
         "loose",
-        500,
+        250,
         (
             ("            target /= ws.kept[1, level]\n", ""),
             ("            target /= ws.share[z]\n", ""),
@@ -202,7 +202,7 @@ MUTANTS = (
         "gibbs",
         "redraw_data",
         "deep",
-        1_000,
+        500,
         (("    while z != NONE:\n        sum_mass(ws, rates, z)\n", "    while z != NONE:\n"),),
     ),
     Mutant(
@@ -210,7 +210,7 @@ MUTANTS = (
         "gibbs",
         "redraw_data",
         "few",
-        300,
+        150,
         (("ws.room[DEPTH] else rates.alpha\n", "ws.room[DEPTH] else 0.0\n"),),
     ),
     Mutant(
@@ -218,7 +218,7 @@ MUTANTS = (
         "gibbs",
         "redraw_data",
         "deep",
-        500,
+        300,
         (("ws.room[DEPTH] else rates.alpha\n", "ws.room[DEPTH] else 1.0\n"),),
     ),
     Mutant(
@@ -226,7 +226,7 @@ MUTANTS = (
         "gibbs",
         "redraw_data",
         "deep",
-        500,
+        300,
         (*ALWAYS_FAR, ("math.log(rates.alpha / (", "math.log(1.0 / (")),
     ),
     Mutant(
@@ -248,7 +248,7 @@ MUTANTS = (
         "mh",
         "redraw_data",
         "deep",
-        500,
+        250,
         (("uniform(rng) * (ws.n_under[z] + rates.alpha)", "uniform(rng) * (ws.n_under[z] + 1.0)"),),
     ),
     Mutant(
@@ -256,7 +256,7 @@ MUTANTS = (
         "mh",
         "redraw_data",
         "deep",
-        500,
+        250,
         (
             (
                 "math.log(s_new / s_old)",
@@ -269,7 +269,7 @@ MUTANTS = (
         "mh",
         "redraw_data",
         "loose",
-        500,
+        250,
         (
             (
                 "    if math.log1p(-uniform(rng)) < log_ratio(ws, tile.log_f, new, old, row):\n",
@@ -282,7 +282,7 @@ MUTANTS = (
         "gibbs",
         "redraw_data",
         "loose",
-        500,
+        250,
         (("        if k >= 0:\n", "        if False:\n"),),
     ),
     Mutant(
@@ -290,7 +290,7 @@ MUTANTS = (
         "gibbs",
         "redraw_data",
         "loose",
-        300,
+        200,
         (
             ("            ws.log_beta[z, 0] = log_add(ws.log_beta[z, 0], ws.log_beta[z, k])\n", ""),
             ("            ws.beta[z, 0] += ws.beta[z, k]\n", ""),
@@ -313,7 +313,7 @@ MUTANTS = (
         "gibbs",
         "redraw_weights",
         "loose",
-        300,
+        200,
         (("each = rates.gamma0 / rates.n_fixed if", "each = rates.gamma0 if"),),
         n_components=4,
     ),

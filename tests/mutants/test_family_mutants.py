@@ -48,10 +48,10 @@ class _MarginalForgetsTheBase(GaussianFamily):
     [
         # More draws than the suite judges the true family by.
         pytest.param(_MarginalForgetsThePrior, "redraw_data", 3_000, marks=pytest.mark.exact_long),
-        (_NewThetaFromThePrior, "redraw_data", 1_000),
-        (_OneDatumTooMany, "redraw_theta", 1_000),
-        (_TableWithTwiceTheVariance, "redraw_data", 1_000),
-        (_MarginalForgetsTheBase, "redraw_data", 1_000),
+        (_NewThetaFromThePrior, "redraw_data", 800),
+        (_OneDatumTooMany, "redraw_theta", 800),
+        (_TableWithTwiceTheVariance, "redraw_data", 800),
+        (_MarginalForgetsTheBase, "redraw_data", 800),
     ],
 )
 def test_wrong_family_is_rejected(family, stage, n_draws):

@@ -22,7 +22,7 @@ SETTINGS = {
     # Inner nodes below inner nodes, and data that share their leaf.
     "deep": {"n": 5, "n_levels": 3, "numbers": (0.5, 1.0, 0.5), "sigma2": 0.1},
 }
-N_DRAWS = 1_000
+N_DRAWS = 700
 
 
 def _mutants():

@@ -151,10 +151,10 @@ def rows_under(tree, node):
     return np.flatnonzero(tree.paths[:, tree.levels[node]] == node)
 
 
-def large_tree():
-    """100,301 nodes over 150,000 data."""
+def large_tree(n=150_000):
+    """Two thirds as many nodes as data: 100,301 of 150,000."""
     rng = np.random.default_rng(0)
-    n, wide = 150_000, (300, 10_000, 90_000)
+    wide = n // 500, n // 15, 3 * n // 5
     leaf = np.concatenate([np.arange(wide[2]), rng.integers(0, wide[2], n - wide[2])])
     middle = leaf % wide[1]
     first = np.cumsum([0, 1, *wide])

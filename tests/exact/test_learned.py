@@ -15,7 +15,7 @@ from tests.exact.learned import FAMILIES, PRIORS, Learned
 from tests.mutants.mutants import build
 
 FIXED = bhmc.Hyper(0.6, 1.2, 0.8)
-N_DRAWS = 1_000
+N_DRAWS = 600
 N_LONG = 20_000
 
 
@@ -116,7 +116,7 @@ def _wrong_kernels():
     """One takes more draws than the suite judges the true kernels by: in `make exact`."""
     for name in WRONG_KERNELS:
         is_long = name == "concentrations drawn after the weights"
-        n_draws = 2 * N_DRAWS if is_long else N_DRAWS
+        n_draws = 2_000 if is_long else N_DRAWS
         yield pytest.param(name, n_draws, marks=pytest.mark.exact_long if is_long else (), id=name)
 
 

@@ -59,11 +59,11 @@ def worst(setting: TreeSetting, n_draws: int, seed: int, **engine) -> float:
 
 @pytest.mark.parametrize("name", ["bits, holes", "codes, leaves", "mixed"])
 def test_exact_draws_stay_exact(name):
-    assert worst(SETTINGS[name], 400, 421) < Z_LIMIT
+    assert worst(SETTINGS[name], 250, 421) < Z_LIMIT
 
 
 def test_exact_draws_stay_exact_where_rows_say_much():
-    assert worst(MANY_ROWS, 600, 425) < Z_LIMIT
+    assert worst(MANY_ROWS, 400, 425) < Z_LIMIT
 
 
 @pytest.mark.exact_long

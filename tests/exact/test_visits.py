@@ -60,7 +60,7 @@ class _Problem:
 )
 def test_one_sweep_from_exact_draws(n, n_levels, n_components, sampler):
     """Independent starts, so the visits after one sweep are a plain multinomial sample."""
-    assert _one_sweep_p(_Problem(n, n_levels, n_components), sampler, 2_000) > P_LIMIT
+    assert _one_sweep_p(_Problem(n, n_levels, n_components), sampler, 1_200) > P_LIMIT
 
 
 @pytest.mark.exact_long

@@ -164,7 +164,7 @@ def log_logit(theta, ones, seen, m, v):
 
 @helper
 def slope_of_logit(theta, ones, seen, m, v):
-    """(l', -l'') alone: Newton's steps have no need of l, whose logarithm takes half the time."""
+    """(l', -l'') alone: Newton's steps have no need of l and its logarithm."""
     small = math.exp(-abs(theta))
     p = 1.0 / (1.0 + small) if theta > 0.0 else small / (1.0 + small)
     return ones - seen * p - (theta - m) / v, seen * p * (1.0 - p) + 1.0 / v

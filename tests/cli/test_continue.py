@@ -41,7 +41,7 @@ def test_runs_until_chains_agree(table, tmp_path, capsys, short_rounds):
     record = record_of(folder)
     assert record["settings"]["n_draws"] == "auto"
     found = [record["result"][name] for name in ("ended_by", "sweeps", "warmup", "thin", "draws")]
-    assert found == ["max_sweeps", 100, 40, 2, 30]
+    assert found == ["max_sweeps", 70, 10, 2, 30]
 
     line = refused(capsys, "fit", "--continue", folder)
     assert "--draws auto to run on until the chains agree" in line
@@ -49,9 +49,9 @@ def test_runs_until_chains_agree(table, tmp_path, capsys, short_rounds):
     assert main(["fit", "--continue", str(folder), "--draws", "5"]) == 0
     after = rows_of(folder / "draws.csv")
     assert [row for row in after if int(row["draw"]) < 30] == before
-    assert record_of(folder)["result"]["sweeps"] == 110
+    assert record_of(folder)["result"]["sweeps"] == 80
     assert main(["fit", "--continue", str(folder), "--draws", "auto"]) == 0
-    assert record_of(folder)["result"]["warmup"] == 110
+    assert record_of(folder)["result"]["warmup"] == 80
     assert not bhmc.BHMC.load(folder / "model.bhmc").warm_start
 
 

@@ -18,6 +18,7 @@ from bhmc._estimator import chain_run, progress, rounds
 from bhmc._estimator.chain_run import Task
 from bhmc._estimator.rounds import most_sweeps, next_round
 from bhmc.likelihoods import Gaussian
+from bhmc.posterior.diagnostics import diagnose
 from bhmc.posterior.retention import Plan
 from tests.estimator.test_progress import Terminal
 
@@ -303,6 +304,16 @@ def test_a_fixed_number_of_draws_goes_on_at_the_distance_reached(short):
     model.set_params(warm_start=True, n_draws=10).fit(hard_rows())
     assert (model.thin_, model.n_sweeps_) == (6, 320)
     np.testing.assert_array_equal(model.draws_.log_joint[:, :30], before)
+
+
+def test_draws_added_by_number_are_not_noted_for_a_next_round(short, monkeypatch):
+    """After them the next round begins anew, and has all of its draws."""
+    monkeypatch.setattr(rounds, "diagnose", lambda draws: replace(diagnose(draws), findings=()))
+    model = BHMC(**HARD).fit(hard_rows())
+    assert (model.ended_by_, model.n_sweeps_) == ("converged", 50)
+    model.set_params(warm_start=True, n_draws=5).fit(hard_rows())
+    model.set_params(n_draws="auto").fit(hard_rows())
+    assert (model.n_warmup_, model.draws_.n_draws) == (55, 30)
 
 
 def test_a_fit_that_fails_leaves_the_chains_as_they_were(monkeypatch):

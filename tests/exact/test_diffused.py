@@ -282,11 +282,11 @@ def log_weight(tree, u, variances, alpha: float, g: float) -> float:
     return float(total)
 
 
-def visits_z(where: str, moves, n_sweeps: int) -> np.ndarray:
+def visits_z(where: str, moves, n_sweeps: int, engine=None) -> np.ndarray:
     """z of how often a chain is at each tree, its variances and concentrations being fixed."""
     setting, rng = SETTINGS[where].with_moves(*moves), rng_for(208)
     state, X = setting.prior_draw(np.random.default_rng(3))
-    chain = setting.chain(state, X, "gibbs", rng)
+    chain = setting.chain(state, X, "gibbs", rng, engine)
     chain.stop_learning()
     variances = chain.variances[:, 0]
     rates, n = chain.rates, len(X)
@@ -327,8 +327,8 @@ def test_all_trees_are_visited_as_often_as_they_must(where, n_sweeps):
 @pytest.mark.exact_long
 def test_a_wrong_split_shows_in_the_visits(monkeypatch):
     monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
-    find("sides of an atom drawn with no probability").put_in(monkeypatch)
-    z = visits_z("four", MOVES, 4_000)
+    wrong = find("sides of an atom drawn with no probability").put_in(monkeypatch)
+    z = visits_z("four", MOVES, 4_000, wrong)
     print(f"|z| {np.abs(z).max():.1f} of {len(z)} states")
     assert np.abs(z).max() > Z_LIMIT
 

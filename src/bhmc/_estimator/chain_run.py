@@ -238,9 +238,9 @@ class _Run:
     def __init__(self, task: Task, before: Checkpoint, watch: _Watch, saved: SavedChain | None):
         self._task, self._watch, self._saved = task, watch, saved
         self._rng, self._recorder, self._made = before.rng, before.recorder, before.made
-        self._following = before.following
-        if self._following is None and task.following is not None:
-            self._following = Recorder(task.plan)
+        self._following = None  # of sweeps that note nothing for a next round it has none
+        if task.following is not None:
+            self._following = before.following or Recorder(task.plan)
         self._chain = task.make_chain(before.rng, before.captured, watch.stop)
         self._last_saved = time.monotonic()
 

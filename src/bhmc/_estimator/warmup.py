@@ -62,6 +62,7 @@ def _sweep(transition: Any, rows: LocalRows, sampler: str, rng: np.random.Genera
     chain = transition.sampler(state, rows, sampler, rng)
     for _ in range(_SWEEPS):
         chain.sweep()
+    chain.log_prior()  # as the recorder notes of a draw
     if transition.located:  # as outlier scores draw
         family: Any = rows.family
         column, repeats = family.precision_columns()

@@ -328,7 +328,7 @@ def test_all_trees_are_visited_as_often_as_they_must(where, n_sweeps):
 def test_a_wrong_split_shows_in_the_visits(monkeypatch):
     monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
     wrong = find("sides of an atom drawn with no probability").put_in(monkeypatch)
-    z = visits_z("four", MOVES, 4_000, wrong)
+    z = visits_z("four", ("split",), 6_000, wrong)  # other moves would mend much of it
     print(f"|z| {np.abs(z).max():.1f} of {len(z)} states")
     assert np.abs(z).max() > Z_LIMIT
 

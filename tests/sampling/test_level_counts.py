@@ -8,6 +8,7 @@ from scipy.cluster.hierarchy import linkage
 from sklearn.metrics import adjusted_rand_score
 
 from bhmc import BHMC
+from bhmc._sampling.initial_clusters import _noise
 from bhmc._sampling.level_counts import _segments, _steps, counts_by_steps, even_counts
 from bhmc.datasets import make_diffused_hierarchy
 from bhmc.model.diffused.setting import Diffused
@@ -90,6 +91,12 @@ def test_a_table_without_groups_has_no_counts():
     assert counts_by_steps(tree, np.ones(200), 8.0, 8, 20, 3) is None
     same = linkage(np.zeros((9, 2)), "ward")
     assert counts_by_steps(same, np.ones(9), 0.0, 2, 4, 2) is None
+
+
+def test_more_groups_than_rows_in_the_sample_have_no_noise():
+    X = np.arange(8.0).reshape(4, 2)
+    _, noise, width = _noise(X, X, linkage(X, "ward"), 5)
+    assert (noise, width) == (0.0, 2)
 
 
 def test_a_tree_is_not_a_level_too_low():

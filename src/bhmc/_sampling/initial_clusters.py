@@ -169,7 +169,7 @@ def _noise(sample: NDArray, items: NDArray, tree: NDArray, k: int) -> tuple[NDAr
     """
     n, width = sample.shape
     if len(items) == n:
-        sizes, total = np.ones(n), float((tree[: n - k, 2] ** 2).sum()) / 2
+        sizes, total = np.ones(n), float((tree[: max(n - k, 0), 2] ** 2).sum()) / 2
     else:
         group = nearest(sample, items)
         sizes = np.maximum(np.bincount(group, minlength=len(items)), 1)

@@ -7,7 +7,7 @@ logits have one block together.
 from abc import abstractmethod
 from collections.abc import Iterable
 from functools import cached_property, reduce
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -195,7 +195,7 @@ class FamilyOfParts(Located):
         pairs = zip(self._parts, self._of_places(places), strict=True)
         return np.concatenate([part.leave(own) for part, own in pairs], axis=1)
 
-    def carried_to(self, other: Self, places: Floats) -> Floats:  # type: ignore[override]
+    def carried_to(self, other: Any, places: Floats) -> Floats:
         """Part by part, by way of the parameters."""
         trios = zip(self._parts, other._parts, self._of_places(places), strict=True)
         return np.concatenate([new.enter(old.leave(own)) for old, new, own in trios], axis=1)

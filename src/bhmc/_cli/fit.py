@@ -17,6 +17,7 @@ from bhmc._cli.records import check_same_data, data_record, summary
 from bhmc._cli.results import name_tree, refusals_of, short_text, write_results
 from bhmc._cli.show import count_draws
 from bhmc._estimator.auto_transition import transition_for
+from bhmc._estimator.progress_log import logging_progress
 from bhmc._estimator.rounds import AUTO_DRAWS
 from bhmc._io.tables.read import Reading, Table, check_fittable, read_table
 from bhmc._io.versions import versions
@@ -42,7 +43,8 @@ def fit(options) -> int:
     start = time.monotonic()
     with terminable():
         try:
-            _run(model, table, quiet=options.quiet)
+            with logging_progress(model.progress, "compiling or loading the sampler"):
+                _run(model, table, quiet=options.quiet)
         except KeyboardInterrupt:
             return _stopped_early(folder, record)
         except RefusedError:

@@ -103,6 +103,7 @@ class Crew(NamedTuple):
             Where each chain is.
         """
         listeners = self.told.listeners
+        self.told.runs([one.recorder for one in befores], [one.made for one in befores])
         return list(
             Parallel(n_jobs=self.n_jobs, prefer="threads")(
                 delayed(run_chain)(

@@ -208,7 +208,7 @@ def test_a_fit_writes_a_log_where_no_bar_can_be_seen(capsys, monkeypatch, with_t
     shown = BHMC(progress=True, **{**QUICK, "n_draws": 20}).fit(X)
     lines = lines_of(capsys)
     assert len(lines) == 49  # one a sweep, and the last
-    assert "1 of 48 sweeps" in lines[0]
+    assert "1 of 48 sweeps, time left not known yet" in lines[0]
     assert "no R-hat yet" in lines[0]
     draws = shown.draws_
     last = f"chain 2: {draws.n_nodes[1, -1]} nodes, {draws.n_components[1, -1]} components"

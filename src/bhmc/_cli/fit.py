@@ -230,9 +230,10 @@ def _finish(
     folder: RunFolder, record: dict[str, Any], model: BHMC, table: Table, seconds: float
 ) -> dict[str, Any]:
     """Write the results and last that they are there."""
-    write_results(folder, model, table)
+    fewer = write_results(folder, model, table)
     done = {
         **record,
+        "fewer_draws": fewer,
         "status": "partial" if model.interrupted_ else "done",
         "seconds": round(record.get("seconds", 0) + seconds, 3),
         "result": summary(model),
@@ -257,6 +258,8 @@ def _report(model: BHMC, folder: RunFolder, record: dict[str, Any], options) -> 
         f"{record['seconds']:.1f} seconds. Results are in {folder.path}.",
         quiet=options.quiet,
     )
+    if record["fewer_draws"]:
+        say(record["fewer_draws"], quiet=options.quiet)
     if result["ended_by"] == "max_seconds":
         say("--max-seconds ended the chains: the answer depends on the speed of this machine.")
     if record["status"] == "partial":

@@ -28,8 +28,9 @@ _BETWEEN_LINES, _MOST_SILENCE = 20.0, 27.0
 # Seconds from one look of the thread that ends a silence to the next.
 _BETWEEN_TICKS = 0.5
 
-# Fewer draws of a chain say nothing of its R-hat.
-_LEAST_DRAWS = 8
+# Fewer draws of a chain say nothing of its R-hat, and fewer sweeps nothing of the time left: the
+# first has the start of a chain in it.
+_LEAST_DRAWS, _LEAST_SWEEPS = 8, 4
 
 
 class ProgressLog:
@@ -131,7 +132,7 @@ class ProgressLog:
         judged = "no R-hat yet" if np.isnan(rhat) else f"worst R-hat {rhat:.2f}"
         which = f"chain {number + 1}: " if len(self._sweeps) > 1 else ""
         sizes = f"{which}{chain.n_nodes:,} nodes, {chain.n_components:,} components"
-        return f"{self._so_far()}, {self._left()} left, {judged}, {sizes}"
+        return f"{self._so_far()}, {self._left()}, {judged}, {sizes}"
 
     def _so_far(self) -> str:
         least = "at least " if self._may_go_on else ""
@@ -139,9 +140,11 @@ class ProgressLog:
 
     def _left(self) -> str:
         made = sum(self._sweeps)
-        took = (time.monotonic() - self._sampling) / max(made - self._before, 1)
+        if made - self._before < _LEAST_SWEEPS:
+            return "time left not known yet"
+        took = (time.monotonic() - self._sampling) / (made - self._before)
         least = "at least " if self._may_go_on else ""
-        return least + clock(took * max(self._planned - made, 0))
+        return f"{least}{clock(took * max(self._planned - made, 0))} left"
 
     def _of_silence(self) -> str:
         if self._doing == "sampling":

@@ -14,7 +14,7 @@ from bhmc.likelihoods._resolution import checked_least, least_variance
 from bhmc.likelihoods._summary import ColumnSummary
 from bhmc.likelihoods._truncated import gamma_above
 from bhmc.likelihoods._units import Learning
-from bhmc.likelihoods.blocks import Floats, slices
+from bhmc.likelihoods.blocks import Floats, rows_in_cache, slices
 from bhmc.likelihoods.free_gaussian import FreeGaussian, FreeGaussianFamily
 from bhmc.likelihoods.slice_sampler import slice_draw
 
@@ -26,9 +26,6 @@ _SHAPE = 2.0, 0.5
 # Columns of many equal numbers (blank pixels) have densities without end: variances would vanish
 # and means spread. So there is a least typical variance, a least strength and a least shape.
 _SMALLEST_TYPICAL, _SMALLEST_STRENGTH, _SMALLEST_SHAPE = 0.02, 0.02, 1.0
-
-# Numbers of a block of rows: 128 kB.
-_NUMBERS_IN_CACHE = 2**14
 
 _START = {"typical": 0.2, "strength": 0.2, "shape": 4.0}
 
@@ -236,7 +233,7 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
         w = shape * self._typical * (1 + 1 / self._strength)
         log_new = np.empty(self.n_rows)
         # Every sweep does this for all rows: in the cache of a core, and in place.
-        for rows in slices(self.n_rows, max(_NUMBERS_IN_CACHE // d, 1)):
+        for rows in slices(self.n_rows, rows_in_cache(d)):
             t = self.statistics(rows)
             # Where nothing is missing, a row has one entry of each column, as any other.
             count = self._counts(t) if self._missing else self._counts(t)[:1]

@@ -9,7 +9,8 @@ import pytest
 
 import bhmc
 from bhmc._cli import folder as folders
-from bhmc._cli import main
+from bhmc._cli import folder_size, main
+from bhmc._io.tables.read import Reading, read_table
 from bhmc.posterior.recorder import Recorder
 from tests.cli.tools import QUICK, record_of, refused, rows_of
 
@@ -133,3 +134,30 @@ def test_an_interrupt_before_the_first_draw(table, tmp_path, capsys, monkeypatch
     assert "has no results yet" in refused(capsys, "show", folder)
     assert main(["fit", "--continue", str(folder)]) == 0
     assert record_of(folder)["status"] == "done"
+
+
+def test_the_folder_of_a_finished_run_is_small(table, tmp_path, capsys, monkeypatch):
+    """Trees of fewer draws are written where there is no room; all numbers are, and it goes on."""
+    whole, small = tmp_path / "whole", tmp_path / "small"
+    assert main(["fit", str(table), "-o", str(whole), *QUICK]) == 0
+    assert "evenly spaced" not in capsys.readouterr().err
+    monkeypatch.setattr(folder_size, "_LEAST_ROOM", 0)
+    monkeypatch.setattr(folder_size, "_BEYOND_DATA", 0)
+    assert main(["fit", str(table), "-o", str(small), *QUICK]) == 0
+    assert "it has the trees of 2 of 12 draws, evenly spaced." in capsys.readouterr().err
+    assert record_of(small)["fewer_draws"].startswith("The tree and all results are those of all")
+    for name in ("tree.txt", "assignments.csv", "draws.csv"):
+        assert (small / name).read_bytes() == (whole / name).read_bytes()
+    for name in ("model.bhmc", "checkpoint.bhmc.0", "checkpoint.bhmc.1"):
+        assert (small / name).stat().st_size < (whole / name).stat().st_size
+    loaded = bhmc.BHMC.load(small / "model.bhmc")
+    assert [len(loaded.draws_.partitions), loaded.draws_.n_draws] == [2, 6]
+
+    for folder in (whole, small):
+        assert main(["fit", "--continue", str(folder), "--draws", "5"]) == 0
+    assert (small / "draws.csv").read_bytes() == (whole / "draws.csv").read_bytes()
+
+
+def test_the_limit_of_a_folder(table):
+    read = read_table(str(table), Reading())
+    assert folder_size.size_limit(read) == 2 * 8 * 12 * 4 + 20_000_000

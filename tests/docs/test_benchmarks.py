@@ -14,7 +14,7 @@ import benchmarks
 import numpy as np
 import pytest
 import studies
-from benchmarks import bench, cold_start, peak_memory
+from benchmarks import bench, cold_start, long_runs, one_fit, peak_memory
 from benchmarks.states import LIKELIHOOD, Shape, make
 from benchmarks.timing import report
 from studies.__main__ import main as list_studies
@@ -76,3 +76,17 @@ def test_cold_start(monkeypatch, capsys):
     monkeypatch.setattr(bhmc, "BHMC", SHORT, raising=False)
     cold_start.main()
     assert set(json.loads(capsys.readouterr().out)) == {"imports", "fit", "beyond"}
+
+
+def test_long_runs(monkeypatch):
+    figures = [*long_runs.recording(400, repeats=1), *long_runs.wide(200, 5, repeats=1)]
+    assert all(np.isfinite(figure.value) for figure in figures)
+    assert sum("a kept draw / sweep" in figure.name for figure in figures) == 2
+    fits = one_fit.measured(60, 2, 3)
+
+    class Ended:
+        def communicate(self):
+            return json.dumps(fits), ""
+
+    monkeypatch.setattr(long_runs, "_fit_with", lambda *_: Ended())
+    assert long_runs.against(Path("old"), 60, 3)[-1].value == 1.0

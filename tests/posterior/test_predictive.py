@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import logsumexp
 
 import bhmc
 from bhmc.model.hdp import reference as _reference
@@ -222,3 +223,23 @@ def test_a_large_tree_takes_a_moment():
     np.testing.assert_allclose(known, 1 / n)
     # A walk goes on with n / (n + 1) at the root and 2 / 3 below it.
     assert new[0] == pytest.approx(1 - n / (n + 1) * 2 / 3)
+
+
+def test_log_of_a_sum_is_scipys():
+    rng = np.random.default_rng(0)
+    table = rng.normal(0, 300, (50, 7))
+    table[0], table[1, 2], table[2, 3] = -np.inf, -np.inf, np.inf
+    table[3, 1], table[4] = np.nan, -1e6
+    found, expected = predictive._log_sum_exp(table.copy()), logsumexp(table, axis=1)
+    np.testing.assert_allclose(found, expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 1000])
+def test_densities_do_not_depend_on_the_rows_of_a_table(monkeypatch, rows):
+    family = bhmc.likelihoods.AdaptiveGaussian().prepare(
+        np.random.default_rng(0).normal(size=(9, 2))
+    )
+    mixture = Mixture(np.array([0.5, 0.3, 0.2]), np.zeros((2, 4)), family.start_shared())
+    expected = log_density([mixture, mixture], family)
+    monkeypatch.setattr(predictive, "_ROWS_IN_CACHE", rows)
+    np.testing.assert_allclose(log_density([mixture, mixture], family), expected, rtol=1e-14)

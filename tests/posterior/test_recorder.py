@@ -1,5 +1,7 @@
 """What is kept of chains: every number recomputed from the partitions; thinning; memory."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from benchmarks.chains import chain_of
@@ -14,7 +16,7 @@ from bhmc.posterior import retention
 from bhmc.posterior.draws import concat
 from bhmc.posterior.predictive import mixture_of
 from bhmc.posterior.recorder import Recorder
-from bhmc.posterior.retention import Thinned, memory_of_partitions, plan
+from bhmc.posterior.retention import Thinned, draws_within, memory_of_partitions, plan
 from tests.posterior.draws_factory import make_draws
 
 QUICK = {"n_warmup": 5, "n_draws": 12, "random_state": 0, "n_chains": 2}
@@ -179,3 +181,40 @@ def test_nothing_to_put_together():
 def test_bad_steps(draws, bad):
     with pytest.raises((ValueError, TypeError), match="step must be"):
         draws.thin(bad)
+
+
+def test_draws_within_a_number_of_bytes(draws):
+    """Evenly spaced in every chain; numbers stay; partitions go before mixtures."""
+    n_bytes = sum(one.nbytes for one in draws.partitions)
+    wanted = n_bytes * 0.3 + 2**20
+    assert draws_within(draws, 2**30).partitions == draws.partitions
+    many = replace(draws, mixtures=(), mixture_index=draws.mixture_index[:0])
+    fewer = draws_within(many, int(wanted - 2**20))
+    assert sum(one.nbytes for one in fewer.partitions) <= wanted - 2**20
+    assert fewer.partition_index.tolist() == [[c, t] for c in (0, 1) for t in (0, 4, 8)]
+    for one, (chain, draw) in zip(fewer.partitions, fewer.partition_index, strict=True):
+        assert one is draws.partitions[12 * chain + draw]
+    np.testing.assert_array_equal(fewer.log_joint, draws.log_joint)
+    none = draws_within(draws, 0)  # the first of each chain stay
+    assert none.partition_index.tolist() == none.mixture_index.tolist() == [[0, 0], [1, 0]]
+
+
+def test_a_recorder_within_a_number_of_bytes_goes_on_evenly():
+    """What is kept of a run that ended, and of the same run with more draws."""
+    rng, likelihood = np.random.default_rng(0), bhmc.likelihoods.Gaussian()
+    hyper = bhmc.Hyper(1.0, 1.0, 1.0)
+    state, X = bhmc.sample_prior(20, n_levels=2, hyper=hyper, likelihood=likelihood, rng=rng)
+    chain = chain_of(state, likelihood.prepare(X), "gibbs", rng)
+    whole = Recorder(plan("paths", n_rows=20, n_draws=8, n_chains=1, best=False))
+    run(chain, n_warmup=0, n_draws=8, on_draw=whole.on_draw)
+    least = 4 * max(one.nbytes for one in whole.wholes.things)
+    fewer = whole.within(least)
+    assert fewer.wholes.nbytes + fewer.partitions.nbytes <= least
+    assert len(fewer.rows) == len(whole.partitions.draws) == 8
+    again = Recorder.from_contents(fewer.contents(), whole.plan)
+    run(chain, n_warmup=0, n_draws=8, on_draw=again.on_draw)
+    assert again.wholes.step > whole.wholes.step
+    for kept in (again.wholes, again.partitions):
+        assert kept.draws == list(range(0, 16, kept.step))
+    half = whole.partitions.within(whole.partitions.nbytes // 2)
+    assert (half.step, half.draws) == (2, [0, 2, 4, 6])

@@ -17,6 +17,7 @@ from bhmc._cli.records import check_same_data, data_record, summary
 from bhmc._cli.results import name_tree, refusals_of, short_text, write_results
 from bhmc._cli.show import count_draws
 from bhmc._estimator.auto_transition import transition_for
+from bhmc._estimator.progress_log import logging_progress
 from bhmc._estimator.rounds import AUTO_DRAWS
 from bhmc._io.tables.read import Reading, Table, check_fittable, read_table
 from bhmc._io.versions import versions
@@ -42,7 +43,8 @@ def fit(options) -> int:
     start = time.monotonic()
     with terminable():
         try:
-            _run(model, table, quiet=options.quiet)
+            with logging_progress(model.progress, "compiling or loading the sampler"):
+                _run(model, table, quiet=options.quiet)
         except KeyboardInterrupt:
             return _stopped_early(folder, record)
         except RefusedError:
@@ -228,9 +230,10 @@ def _finish(
     folder: RunFolder, record: dict[str, Any], model: BHMC, table: Table, seconds: float
 ) -> dict[str, Any]:
     """Write the results and last that they are there."""
-    write_results(folder, model, table)
+    fewer = write_results(folder, model, table)
     done = {
         **record,
+        "fewer_draws": fewer,
         "status": "partial" if model.interrupted_ else "done",
         "seconds": round(record.get("seconds", 0) + seconds, 3),
         "result": summary(model),
@@ -257,6 +260,8 @@ def _report(model: BHMC, folder: RunFolder, record: dict[str, Any], options) -> 
     )
     if model.family_evidence_ is not None:
         say(str(model.family_evidence_), quiet=options.quiet)
+    if record["fewer_draws"]:
+        say(record["fewer_draws"], quiet=options.quiet)
     if result["ended_by"] == "max_seconds":
         say("--max-seconds ended the chains: the answer depends on the speed of this machine.")
     if record["status"] == "partial":

@@ -8,7 +8,9 @@ import numpy as np
 
 from bhmc import BHMC, Tree
 from bhmc._cli.folder import ASSIGNMENTS, DRAWS, TREE, RunFolder
+from bhmc._cli.folder_size import room_for_draws, said_of_fewer, with_fewer_draws
 from bhmc._cli.output import fitted
+from bhmc._estimator.warm_start import shrink_checkpoint
 from bhmc._io.csv_text import csv_text
 from bhmc._io.tables.read import Table
 from bhmc._validation.errors import EntryError, RefusedError, refusals
@@ -40,16 +42,27 @@ def name_tree(model: BHMC, table: Table) -> None:
     model.tree_ = replace(tree, names=names, feature_names=columns)
 
 
-def write_results(folder: RunFolder, model: BHMC, table: Table) -> None:
-    """The model first: the other files can be made from it again."""
-    with refusals():
-        model.save(folder.model)
-    folder.write(TREE, tree_text(model.tree_) + "\n")
-    folder.write(
-        ASSIGNMENTS, csv_text(("name", "path", "leaf", "component"), assignment_rows(model, table))
-    )
+def write_results(folder: RunFolder, model: BHMC, table: Table) -> str:
+    """The model first: the other files can be made from it again.
+
+    The folder of a run that is done takes at most `size_limit`: where the trees of all draws would
+    take more, evenly spaced draws keep theirs. Returns a sentence that says so, or nothing.
+    """
     numbers = model.draws_.numbers()
-    folder.write(DRAWS, csv_text(("chain", "draw", *numbers), _draw_rows(numbers)))
+    texts = {
+        TREE: tree_text(model.tree_) + "\n",
+        ASSIGNMENTS: csv_text(("name", "path", "leaf", "component"), assignment_rows(model, table)),
+        DRAWS: csv_text(("chain", "draw", *numbers), _draw_rows(numbers)),
+    }
+    room = room_for_draws(model, table, sum(map(len, texts.values())))
+    written = model if model.interrupted_ else with_fewer_draws(model, room // 2)
+    with refusals():
+        written.save(folder.model)
+        if not model.interrupted_:
+            shrink_checkpoint(model, room - room // 2)
+    for name, text in texts.items():
+        folder.write(name, text)
+    return "" if written is model else said_of_fewer(model, written)
 
 
 def tree_text(tree: Tree, **options) -> str:

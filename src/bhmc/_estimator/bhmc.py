@@ -181,7 +181,8 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         chain equals an uninterrupted one, bit for bit.
     progress : bool, default=False
         Show a bar of sweeps, time left, log joint, nodes and components, on a terminal or in a
-        notebook.
+        notebook. Elsewhere, in the log of a batch system say, write a plain line to standard error
+        at least every 30 seconds: sweeps, time left, the worst R-hat so far, nodes and components.
     random_state : int, SeedSequence, Generator or RandomState, optional
         Seed of everything.
 

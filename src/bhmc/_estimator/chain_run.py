@@ -22,8 +22,10 @@ from bhmc.posterior.recorder import Recorder
 from bhmc.posterior.retention import Plan
 from bhmc.rows.local import LocalRows
 
-# Seconds from one checkpoint to the next.
+# Seconds from one checkpoint to the next; more where writing one takes more than this share of
+# that time, as it may where draws are large.
 _BETWEEN_CHECKPOINTS = 30.0
+_SHARE_OF_CHECKPOINTS = 0.02
 
 Stop = Callable[[], bool]
 """Says whether a chain is asked to stop."""
@@ -103,6 +105,7 @@ class Crew(NamedTuple):
             Where each chain is.
         """
         listeners = self.told.listeners
+        self.told.runs([one.recorder for one in befores], [one.made for one in befores])
         return list(
             Parallel(n_jobs=self.n_jobs, prefer="threads")(
                 delayed(run_chain)(
@@ -242,7 +245,7 @@ class _Run:
         if task.following is not None:
             self._following = before.following or Recorder(task.plan)
         self._chain = task.make_chain(before.rng, before.captured, watch.stop)
-        self._last_saved = time.monotonic()
+        self._last_saved, self._wait = time.monotonic(), _BETWEEN_CHECKPOINTS
 
     def to_the_end(self) -> Ended:
         task, recorder, kept = self._task, self._recorder, self._recorder
@@ -272,7 +275,7 @@ class _Run:
         self._made = made
         self._note_for_next_round(chain, made)
         stopped = self._watch.stop_after(chain, made)
-        due = time.monotonic() - self._last_saved > _BETWEEN_CHECKPOINTS
+        due = time.monotonic() - self._last_saved > self._wait
         if stopped or due or made == self._task.n_sweeps:
             self._save()
         return stopped
@@ -286,9 +289,12 @@ class _Run:
             self._following.on_draw(chain)
 
     def _save(self) -> None:
+        begun = time.monotonic()
         if self._saved is not None:
             self._saved.write(self._now())
         self._last_saved = time.monotonic()
+        took = self._last_saved - begun
+        self._wait = max(_BETWEEN_CHECKPOINTS, took / _SHARE_OF_CHECKPOINTS)
 
     def _now(self) -> Checkpoint:
         task, captured = self._task, self._chain.capture()

@@ -45,6 +45,27 @@ class Checkpoint(NamedTuple):
     following: Recorder | None = None
     """What was noted for the next round; None where none may follow."""
 
+    def within(self, most_bytes: int) -> Checkpoint:
+        """The same chain, with draws that take no more bytes; numbers of draws all stay.
+
+        Parameters
+        ----------
+        most_bytes : int
+            What partitions and whole draws may take.
+        """
+        if self.following is None:
+            return self._replace(recorder=self.recorder.within(most_bytes))
+        return self._replace(
+            recorder=self.recorder.within(most_bytes // 2),
+            following=self.following.within(most_bytes // 2),
+        )
+
+    @property
+    def n_kept(self) -> int:
+        """Partitions and whole draws that are kept."""
+        both = [one for one in (self.recorder, self.following) if one is not None]
+        return sum(len(one.partitions.things) + len(one.wholes.things) for one in both)
+
 
 class SavedChain:
     """The file of one chain, and the fit that it must belong to."""

@@ -1,4 +1,4 @@
-"""What a person sees while chains run, and how they stop them: a bar, callbacks, Ctrl-C."""
+"""What a person sees while chains run, and how they stop them: bar or log, callbacks, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, NamedTuple, cast
 
+from bhmc._estimator.progress_log import ProgressLog, current_log, logging_progress
 from bhmc.model.protocol import Sampler
+from bhmc.posterior.recorder import Recorder
 
 # Seconds from one look at the chains to the next: the log joint is not for free.
 _BETWEEN_LOOKS = 0.25
@@ -51,7 +53,8 @@ class Interrupts:
 class Bar:
     """One bar for all chains: sweeps, time left, log joint, nodes, components, worst R-hat.
 
-    It is drawn on standard error where that is a terminal or a notebook; a log gets nothing.
+    It is drawn on standard error where that is a terminal or a notebook; a log gets lines
+    (`progress_log.py`).
     """
 
     def __init__(self, n_chains: int, n_sweeps: int, first_line: str):
@@ -171,15 +174,18 @@ class CallbackSupport:
 
 
 def with_callbacks(method):
-    """A `fit` that sets its callbacks up and takes them down, where it has some."""
+    """A `fit` that sets its callbacks up and takes them down, where it has some, and writes a log
+    from its beginning to its end, where one is asked for.
+    """
 
     @wraps(method)
     def managed(estimator, *arguments, **named):
-        if not getattr(estimator, "_skl_callbacks", None):
-            return method(estimator, *arguments, **named)
-        from sklearn.callback import with_callbacks
+        with logging_progress(estimator.progress):
+            if not getattr(estimator, "_skl_callbacks", None):
+                return method(estimator, *arguments, **named)
+            from sklearn.callback import with_callbacks
 
-        return with_callbacks(method)(estimator, *arguments, **named)
+            return with_callbacks(method)(estimator, *arguments, **named)
 
     return managed
 
@@ -191,11 +197,20 @@ class Told(NamedTuple):
     """They hear of every sweep."""
     bar: Bar | None = None
     """Shows sweeps and the worst R-hat."""
+    log: ProgressLog | None = None
+    """Writes the same in lines, where no bar can be seen."""
 
-    def planned(self, n_sweeps: int) -> None:
-        """Chains make so many sweeps, as far as is known."""
+    def planned(self, n_sweeps: int, may_go_on: bool = False) -> None:
+        """Chains make so many sweeps, as far as is known, or more if they may go on."""
         if self.bar is not None:
             self.bar.planned(n_sweeps)
+        if self.log is not None:
+            self.log.planned(n_sweeps, may_go_on)
+
+    def runs(self, recorders: Sequence[Recorder], made: Sequence[int]) -> None:
+        """Chains go on: where their draws will be, and the sweeps that each has made so far."""
+        if self.log is not None:
+            self.log.runs(recorders, made)
 
     def judged(self, rhat: float, n_sweeps: int) -> None:
         """Chains were compared: their worst R-hat, and the sweeps after which they are next."""
@@ -217,20 +232,28 @@ def listening(
     A bar and callbacks are closed at the end. With `is_open` more sweeps than `n_sweeps` may
     follow, and callbacks are told no number.
     """
-    n_chains = estimator.n_chains
-    told: list[Bar | Callbacks] = []
-    if estimator.progress:
-        told.append(Bar(n_chains, n_sweeps, first_line))
-    if getattr(estimator, "_skl_callbacks", None):
-        context = estimator._init_callback_context(max_subtasks=n_chains, sequential_subtasks=False)
-        context.call_on_fit_task_begin(estimator=estimator)
-        told.append(Callbacks(estimator, context, n_chains, None if is_open else n_sweeps))
-    bar = next((one for one in told if isinstance(one, Bar)), None)
-    try:
-        yield Told([*(one.update for one in told), *others], bar)
-    finally:
-        for one in told:
-            one.close()
+    with logging_progress(estimator.progress, "starting its chains"):
+        n_chains, log = estimator.n_chains, current_log() if estimator.progress else None
+        told: list[Bar | Callbacks] = []
+        if log is not None:
+            log.samples(n_chains, n_sweeps)
+        elif estimator.progress:
+            told.append(Bar(n_chains, n_sweeps, first_line))
+        if getattr(estimator, "_skl_callbacks", None):
+            context = estimator._init_callback_context(
+                max_subtasks=n_chains, sequential_subtasks=False
+            )
+            context.call_on_fit_task_begin(estimator=estimator)
+            told.append(Callbacks(estimator, context, n_chains, None if is_open else n_sweeps))
+        bar = next((one for one in told if isinstance(one, Bar)), None)
+        hear: list[Listener] = [*(one.update for one in told), *others]
+        try:
+            yield Told(hear if log is None else [log.update, *hear], bar, log)
+        finally:
+            for one in told:
+                one.close()
+            if log is not None:
+                log.does("summarising the draws")
 
 
 Listener = Callable[[int, Sampler, int], Any]

@@ -142,7 +142,6 @@ def run_rounds(
         befores = crew.befores if chains is None else copy.deepcopy(list(chains))
         first = task._replace(begun=task.n_warmup) if aim.auto else task
         task, befores = _found_again(first, befores, aim)
-        crew.told.planned(task.n_sweeps)
         return _Rounds(crew, aim, start, task, befores).run()
 
 
@@ -206,6 +205,8 @@ class _Rounds:
         """Round after round; one that was cut short counts only where it is the first."""
         while True:
             self._task = self._task._replace(following=self._following())
+            may_go_on = self._task.following is not None
+            self._crew.told.planned(self._task.n_sweeps, may_go_on)
             task = self._task._replace(max_seconds=self._share())
             ended = self._crew.run(task, self._befores)
             now = self._course(ended)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from bhmc._estimator.checkpoint import Checkpoint, check_same_fit
+from bhmc._estimator.checkpoint import Checkpoint, SavedChain, check_same_fit
 
 
 class Going(NamedTuple):
@@ -45,3 +45,23 @@ def chains_to_go_on(estimator: Any, fit: dict[str, str]) -> list[Checkpoint] | N
             f"{len(going.chains)}, now n_chains={estimator.n_chains}."
         )
     return going.chains
+
+
+def shrink_checkpoint(estimator: Any, most_bytes: int) -> None:
+    """Write the chains of a fit that has ended once more, with fewer draws where those are large.
+
+    A later fit goes on from them as before, bit for bit; of the draws that were made already, it
+    has the numbers of all, and the trees of fewer.
+
+    Parameters
+    ----------
+    estimator : BHMC
+        Fitted, with a `checkpoint`.
+    most_bytes : int
+        What partitions and whole draws in all files may take.
+    """
+    fit, chains = estimator._going
+    for number, chain in enumerate(chains):
+        fewer = chain.within(most_bytes // len(chains))
+        if fewer.n_kept < chain.n_kept:
+            SavedChain(estimator.checkpoint, number, fit, chain.recorder.plan).write(fewer)

@@ -14,7 +14,7 @@ from bhmc.likelihoods._resolution import checked_least, least_variance
 from bhmc.likelihoods._summary import ColumnSummary
 from bhmc.likelihoods._truncated import gamma_above
 from bhmc.likelihoods._units import Learning
-from bhmc.likelihoods.blocks import Floats, slices
+from bhmc.likelihoods.blocks import Floats, rows_in_cache, slices
 from bhmc.likelihoods.free_gaussian import FreeGaussian, FreeGaussianFamily
 from bhmc.likelihoods.slice_sampler import slice_draw
 
@@ -232,14 +232,19 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
         shape, d = self._shape, self._d
         w = shape * self._typical * (1 + 1 / self._strength)
         log_new = np.empty(self.n_rows)
-        for rows in slices(self.n_rows):
+        # Every sweep does this for all rows: in the cache of a core, and in place.
+        for rows in slices(self.n_rows, rows_in_cache(d)):
             t = self.statistics(rows)
-            count = self._counts(t)
-            squares = self._around(t[:, :d], t[:, d : d + self._each], count)
+            # Where nothing is missing, a row has one entry of each column, as any other.
+            count = self._counts(t) if self._missing else self._counts(t)[:1]
             half = self._halves(count)
-            fall = (shape + half) * np.log1p(squares / (2 * w))
-            each = gammaln(shape + half) - gammaln(shape) - half * np.log(w) - fall
-            log_new[rows] = each.sum(axis=1)
+            fall = self._around(t[:, :d], t[:, d : d + self._each], count)
+            fall /= 2 * w
+            np.log1p(fall, out=fall)
+            fall *= shape + half
+            constant = gammaln(shape + half) - gammaln(shape) - half * np.log(w)
+            np.subtract(constant, fall, out=fall)
+            log_new[rows] = fall.sum(axis=1)
         return log_new
 
     def log_evidence(self, sums: Floats) -> Floats:
@@ -284,7 +289,12 @@ class AdaptiveGaussianFamily(FreeGaussianFamily):
 
     def _around(self, s: Floats, squares: Floats, count: Floats) -> Floats:
         """Sums of (y - mu0)^2 from those of y and y^2."""
-        return np.maximum(squares + self._pooled(self._m0 * (count * self._m0 - 2 * s)), 0.0)
+        change = 2 * s
+        np.subtract(count * self._m0, change, out=change)
+        change *= self._m0
+        change = self._pooled(change)
+        change += squares
+        return np.maximum(change, 0.0, out=change)
 
 
 def _gamma_above(least: Floats, shape: float, rate: Floats | float, rng) -> Floats:

@@ -10,6 +10,9 @@ Floats = NDArray[np.float64]
 # Data of at most so many bytes are kept as statistics: a second copy.
 LARGEST_COPY = 64 * 2**20
 
+# 128 kB.
+_NUMBERS_IN_CACHE = 2**14
+
 
 def slices(n: int, height: int = 4096) -> list[slice]:
     """Slices of at most `height` rows that cover n rows."""
@@ -21,10 +24,15 @@ def over(sums: Floats, counts: Floats) -> Floats:
     return sums / np.where(counts > 0, counts, np.inf)
 
 
-def by_rows(n: int, of_slice: Callable[[slice], Floats]) -> Floats:
-    """(n,): one number a row, from a function that gives those of a slice of rows."""
+def rows_in_cache(n_columns: int) -> int:
+    """Rows of so many numbers that stay in the cache of a core while they are worked with."""
+    return max(_NUMBERS_IN_CACHE // n_columns, 1)
+
+
+def by_rows(n: int, of_slice: Callable[[slice], Floats], height: int = 4096) -> Floats:
+    """(n,): one number a row, from a function that gives those of a slice of `height` rows."""
     numbers = np.empty(n)
-    for rows in slices(n):
+    for rows in slices(n, height):
         numbers[rows] = of_slice(rows)
     return numbers
 

@@ -16,7 +16,7 @@ from bhmc.likelihoods._missing import has_missing
 from bhmc.likelihoods._resolution import checked_least, least_variance
 from bhmc.likelihoods._summary import ColumnSummary
 from bhmc.likelihoods._units import InUnits, Learning
-from bhmc.likelihoods.blocks import Floats, by_rows, over
+from bhmc.likelihoods.blocks import Floats, by_rows, over, rows_in_cache
 from bhmc.likelihoods.gaussian import Gaussian
 from bhmc.likelihoods.tied_gaussian import NO_GAPS, TiedGaussianFamily
 
@@ -373,8 +373,13 @@ class SharedGaussianFamily(NoiseUnits, LearnedMeans):
         def of_slice(rows: slice) -> Floats:
             t = self.statistics(rows)
             y = t[:, :d]
-            total = (y * (square * y + linear)).sum(axis=1)
+            each = square * y
+            each += linear
+            each *= y
+            total = each.sum(axis=1)
             total += t[:, d:-1] @ constant if self._missing else constant.sum()
             return total
 
-        return by_rows(self.n_rows, of_slice)
+        # A product with a vector may differ in its last digit in blocks of other heights.
+        height = 4096 if self._missing else rows_in_cache(d)
+        return by_rows(self.n_rows, of_slice, height)

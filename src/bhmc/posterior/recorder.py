@@ -121,6 +121,22 @@ class Recorder:
         fewer.best, fewer.best_value = self.best, self.best_value
         return fewer
 
+    def within(self, most_bytes: int) -> Recorder:
+        """The numbers of all draws, and as many partitions and whole draws as take no more bytes.
+
+        Whole draws take at most half of the bytes, partitions what is left.
+
+        Parameters
+        ----------
+        most_bytes : int
+            What they may take together.
+        """
+        fewer = Recorder(self.plan)
+        fewer.__dict__.update(self.__dict__)
+        fewer.wholes = self.wholes.within(most_bytes // 2)
+        fewer.partitions = self.partitions.within(most_bytes - fewer.wholes.nbytes)
+        return fewer
+
     def contents(self) -> dict[str, Any]:
         """All that was kept, as values that a file can hold."""
         wholes = self.wholes.things

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.model.state import Partition, State
+
+if TYPE_CHECKING:
+    from bhmc.posterior.draws import Draws
 
 KEEPS = ("auto", "paths", "summary")
 
@@ -203,10 +208,80 @@ class Thinned:
         fewer._select([i for i, draw in enumerate(self.draws) if draw < n_draws])
         return fewer
 
+    def within(self, most_bytes: int) -> Thinned:
+        """Every second thing, every fourth, ... : as many as take no more bytes, one at least."""
+        step = step_within(self.draws, self._bytes, most_bytes, self.step)
+        fewer = Thinned(self.step, self.most_bytes)
+        fewer.restore(step, self.draws, self.things)
+        return fewer
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all things."""
+        return sum(self._bytes)
+
     def _select(self, places: list[int]) -> None:
         self.draws = [self.draws[i] for i in places]
         self.things = [self.things[i] for i in places]
         self._bytes = [self._bytes[i] for i in places]
+
+
+def step_within(
+    draws: Sequence[int], n_bytes: Sequence[int], most_bytes: int, step: int = 1
+) -> int:
+    """Draws from one thing to the next so that things take no more bytes: `step`, or it doubled.
+
+    Parameters
+    ----------
+    draws : sequence of int
+        The draw of each thing, a number from 0.
+    n_bytes : sequence of int
+        The size of each.
+    most_bytes : int
+        The limit; the things of draw 0 stay even above it.
+    step : int, default=1
+        Draws from one thing to the next now.
+    """
+    kept, sizes, step = np.asarray(draws), np.asarray(n_bytes), max(step, 1)
+    while sizes[kept % step == 0].sum() > most_bytes:
+        fewer = kept % (2 * step) == 0
+        if not fewer.any() or step > kept.max():
+            break
+        step *= 2
+    return step
+
+
+def draws_within(draws: Draws, most_bytes: int) -> Draws:
+    """The same draws with fewer partitions, and mixtures if need be, evenly spaced.
+
+    Numbers of draws stay. Mixtures take at most half of the bytes, partitions what is left.
+
+    Parameters
+    ----------
+    draws : Draws
+        What a fit kept.
+    most_bytes : int
+        What partitions and mixtures may take together.
+    """
+    mixtures, mixture_index, taken = _within(draws.mixtures, draws.mixture_index, most_bytes // 2)
+    partitions, partition_index, _ = _within(
+        draws.partitions, draws.partition_index, most_bytes - taken
+    )
+    return replace(
+        draws,
+        mixtures=mixtures,
+        mixture_index=mixture_index,
+        partitions=partitions,
+        partition_index=partition_index,
+    )
+
+
+def _within(things: tuple, index: NDArray, most_bytes: int) -> tuple[tuple, NDArray, int]:
+    """The things that stay, the chain and draw of each, and the bytes of all."""
+    sizes = np.array([_bytes_in(thing) for thing in things], dtype=np.int64)
+    stays = index[:, 1] % step_within(index[:, 1].tolist(), sizes.tolist(), most_bytes) == 0
+    kept = tuple(thing for thing, does in zip(things, stays, strict=True) if does)
+    return kept, index[stays], int(sizes[stays].sum())
 
 
 def small(partition: Partition) -> Partition:

@@ -1,4 +1,4 @@
-"""Rows without any entry: nothing is known of them, so nothing is said but NaN, or -1 for a node."""
+"""Rows without any entry: nothing is known of them, so their answer is NaN, or -1 for a node."""
 
 import warnings
 

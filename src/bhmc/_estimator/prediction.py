@@ -4,12 +4,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc._estimator.empty_rows import NOWHERE, warn_of_empty
 from bhmc._extras import import_pandas
+from bhmc._validation.data import check_values
 from bhmc._validation.errors import naming_columns
 from bhmc._validation.frames import is_frame
 from bhmc._validation.parameters import check_whole, seed_sequence
@@ -34,7 +36,7 @@ class _NewRows(NamedTuple):
     """Checked rows that need not be those of the fit."""
 
     family: ConjugateFamily
-    """The likelihood bound to them."""
+    """The likelihood bound to them; a row without entries holds zeros."""
     empty: NDArray[np.bool_]
     """(n,) which of them have no entry."""
 
@@ -168,7 +170,7 @@ class Prediction(TransformerMixin):
             distance; `outlier_scores` finds such rows with every family.
         """
         found, new, empty = self._responsibilities(X)
-        warn_of_empty(empty)
+        warn_of_empty(empty, stacklevel=3)  # scikit-learn calls this method in the user's place
         return (found, new) if return_new else found
 
     def predict_component(self, X) -> NDArray[np.int32]:
@@ -227,11 +229,11 @@ class Prediction(TransformerMixin):
             Seed of the new rows. With a whole number the score of a row is always the same,
             whatever other rows are scored with it.
         """
-        matrix, seed = self._check_new(X), seed_sequence(random_state)
+        (matrix, empty), seed = self._filled(X), seed_sequence(random_state)
         with one_blas_thread(), naming_columns(self._column_names()):
             scores = new_outlier_scores(self._mixtures(), self.likelihood_, matrix, seed)
-        warn_of_empty(self._empty(matrix))
-        return scores
+        warn_of_empty(empty)
+        return np.where(empty, np.nan, scores)
 
     def score(self, X, y=None) -> float:
         """The mean of `score_samples` over the rows that have entries.
@@ -285,17 +287,16 @@ class Prediction(TransformerMixin):
 
     def _at_level(self, X, level: int | None) -> tuple[_NewRows, Predictive]:
         """The family bound to X with the estimate's shared numbers, and a level of the estimate."""
-        matrix, deepest = self._check_new(X), self.tree_.n_levels
+        (matrix, empty), deepest = self._filled(X), self.tree_.n_levels
         level = deepest if level is None else check_whole(level, "level", 0)
         if level > deepest:
             raise ValueError(f"level must be at most {deepest}, got {level}.")
         found = self.transition_.predictive(self.tree_, level)
-        family = self._family(matrix).at(self.tree_.shared)
-        return _NewRows(family, self._empty(matrix)), found
+        return _NewRows(self._family(matrix).at(self.tree_.shared), empty), found
 
     def _responsibilities(self, X) -> tuple[NDArray, NDArray, NDArray[np.bool_]]:
         """What `transform` returns, as arrays whatever `set_output` asks for; and empty rows."""
-        matrix, tree = self._check_new(X), self.tree_
+        (matrix, empty), tree = self._filled(X), self.tree_
         with one_blas_thread():
             family = self._family(matrix).at(tree.shared)
             weights = self.transition_.component_weights(tree)
@@ -304,22 +305,30 @@ class Prediction(TransformerMixin):
             for rows, log_f in log_tables(family, tree.theta, places=self._places()):
                 found[rows] = responsibilities(log_f, weights, n_new)
                 new[rows] = new_component(log_f, weights, n_new)
-        empty = self._empty(matrix)
         found[empty], new[empty] = np.nan, np.nan
         return found, new, empty
 
     def _log_density(self, X) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """What `score_samples` returns, and which rows are empty."""
-        matrix = self._check_new(X)
+        matrix, empty = self._filled(X)
         with one_blas_thread():
             density = log_density(self._mixtures(), self._family(matrix))
-        empty = self._empty(matrix)
         density[empty] = np.nan
         return density, empty
 
-    def _empty(self, matrix) -> NDArray[np.bool_]:
-        """(n,) which rows have no entry: all are missing, or a text has no words."""
-        return self.likelihood_.extents(matrix) == 0
+    def _filled(self, X) -> tuple[Any, NDArray[np.bool_]]:
+        """Checked rows, and which of them have no entry: all are missing, or there are no words.
+
+        Zeros stand for what is missing in these, so that every family takes them.
+        """
+        matrix = self._check_new(X)
+        if sparse.issparse(matrix):
+            return matrix, self.likelihood_.extents(matrix) == 0
+        missing = np.isnan(matrix).all(axis=1)
+        matrix = np.where(missing[:, None], 0.0, matrix) if missing.any() else matrix
+        if not self.likelihood_.allows_missing:
+            check_values(matrix, self._column_names())
+        return matrix, missing | (self.likelihood_.extents(matrix) == 0)
 
     def _places(self) -> Places | None:
         """Where components of the estimate begin, if they have a place on the tree."""
@@ -346,7 +355,7 @@ class Prediction(TransformerMixin):
             validate_data(self, X, reset=False, skip_check_array=True)
         matrix, _ = read_data(
             X,
-            allow_missing=self.likelihood_.allows_missing,
+            allow_missing=True,  # `_filled` refuses it where the family does
             allow_sparse=self.likelihood_.allows_sparse,
             seen=self._coded_columns(),
             names=self._column_names(),

@@ -187,7 +187,7 @@ class Tree:
 
     @property
     def leaves(self) -> NDArray[np.int64]:
-        """(n_leaves,) ids of the leaves; `leaves[labels_at(n_levels)]` is the leaf of each datum."""
+        """(n_leaves,) ids of the leaves; `leaves[labels_at(n_levels)]` are those of the data."""
         return np.flatnonzero(self.levels == self.n_levels)
 
     @property
@@ -296,7 +296,8 @@ class Tree:
         -------
         dict of arrays of length n_nodes
             `id`, `name` (where some node has one), `parent` (-1 for the root), `level`, `label`
-            (the number of the node within its level, as in `labels_at`), `size`, `support` and `exact_support` (NaN where not known), `n_components` (of its members),
+            (the number of the node within its level, as in `labels_at`), `size`, `support` and
+            `exact_support` (NaN where not known), `n_components` (of its members),
             `main_component` (that of most members), `main_share` (its share of them), `features`
             (such as "feathers +2.1, eggs +1.0"; empty where the tree does not carry means), for a
             smaller tree `merged`, and

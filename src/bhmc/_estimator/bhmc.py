@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bhmc._compiled.blas_threads import one_blas_thread
+from bhmc._estimator.arviz_export import ArvizExport
 from bhmc._estimator.auto_transition import transition_for
 from bhmc._estimator.chain_run import common_draws
 from bhmc._estimator.checkpoint import check_checkpoint
@@ -17,7 +18,6 @@ from bhmc._estimator.counts import Counts
 from bhmc._estimator.description import Description
 from bhmc._estimator.log_lines import log_choice, log_fit
 from bhmc._estimator.point_estimate import described, point_estimate, scores_of_rows
-from bhmc._estimator.prediction import Prediction
 from bhmc._estimator.profiles import feature_blocks, word_features
 from bhmc._estimator.progress import CallbackSupport, Listener, with_callbacks
 from bhmc._estimator.rounds import AUTO
@@ -66,7 +66,7 @@ ESTIMATES = ("vi", "map")
 _MOST_CATEGORIES = 100
 
 
-class BHMC(Prediction, Description, Counts, CallbackSupport, ClusterMixin, BaseEstimator):
+class BHMC(ArvizExport, Description, Counts, CallbackSupport, ClusterMixin, BaseEstimator):
     """Bayesian hierarchical mixture clustering.
 
     Infers a tree of clusters without being told how many there are. Every node of the tree is a

@@ -47,9 +47,7 @@ def write_results(folder: RunFolder, model: BHMC, table: Table) -> None:
     with refusals():
         model.save(folder.model)
     folder.write(TREE, tree_text(model.tree_) + "\n")
-    folder.write(
-        ASSIGNMENTS, csv_text(ASSIGNMENT_COLUMNS, assignment_rows(model, table))
-    )
+    folder.write(ASSIGNMENTS, csv_text(ASSIGNMENT_COLUMNS, assignment_rows(model, table)))
     numbers = model.draws_.numbers()
     folder.write(DRAWS, csv_text(("chain", "draw", *numbers), _draw_rows(numbers)))
 

@@ -223,8 +223,10 @@ class BHMC(ArvizExport, Description, Counts, CallbackSupport, ClusterMixin, Base
         What ended the chains: "n_draws", "converged" or "max_sweeps" (with `n_draws="auto"`, where
         they agree or where they do not at the last decision), "max_seconds" or "interrupt".
     n_sweeps_, n_warmup_, thin_ : int
-        Sweeps made by each chain (also `n_iter_`), sweeps before the window of the kept draws, and sweeps from one
+        Sweeps made by each chain, sweeps before the window of the kept draws, and sweeps from one
         of them to the next. As parameters, with `n_draws=300`, the last two give the same draws.
+    n_iter_ : int
+        `n_sweeps_`, under the name that scikit-learn gives it.
     interrupted_ : bool
         Whether Ctrl-C (or a callback) ended the chains before all draws were made.
     warmup_traces_ : WarmupTraces

@@ -169,7 +169,7 @@ class Prediction(TransformerMixin):
             components have heavy tails (`likelihood_.degrees`), which explain rows at any
             distance; `outlier_scores` finds such rows with every family.
         """
-        found, new, empty = self._responsibilities(X)
+        found, new, empty = self._responsibilities(X, return_new)
         warn_of_empty(empty, stacklevel=3)  # scikit-learn calls this method in the user's place
         return (found, new) if return_new else found
 
@@ -294,17 +294,26 @@ class Prediction(TransformerMixin):
         found = self.transition_.predictive(self.tree_, level)
         return _NewRows(self._family(matrix).at(self.tree_.shared), empty), found
 
-    def _responsibilities(self, X) -> tuple[NDArray, NDArray, NDArray[np.bool_]]:
-        """What `transform` returns, as arrays whatever `set_output` asks for; and empty rows."""
+    def _responsibilities(
+        self, X, with_new: bool = False
+    ) -> tuple[NDArray, NDArray, NDArray[np.bool_]]:
+        """What `transform` returns, as arrays whatever `set_output` asks for; and empty rows.
+
+        Without `with_new` the probabilities of a new component are NaN.
+        """
         (matrix, empty), tree = self._filled(X), self.tree_
         with one_blas_thread():
             family = self._family(matrix).at(tree.shared)
             weights = self.transition_.component_weights(tree)
             n_new = len(weights) - tree.n_components
-            found, new = np.empty((family.n_rows, tree.n_components)), np.empty(family.n_rows)
+            found, new = (
+                np.empty((family.n_rows, tree.n_components)),
+                np.full(family.n_rows, np.nan),
+            )
             for rows, log_f in log_tables(family, tree.theta, places=self._places()):
                 found[rows] = responsibilities(log_f, weights, n_new)
-                new[rows] = new_component(log_f, weights, n_new)
+                if with_new:
+                    new[rows] = new_component(log_f, weights, n_new)
         found[empty], new[empty] = np.nan, np.nan
         return found, new, empty
 

@@ -205,6 +205,8 @@ def test_texts_are_compared_with_texts_of_their_length():
     scores = model.outlier_scores(sparse.csr_array(np.vstack([odd, words])))
     assert (scores[:2] > 0.97).all()
     assert 0.2 < np.median(scores[2:]) < 0.8
+    assert scores[2:7].max() > 0.3  # short texts are no less unusual than others,
+    assert scores[-5:].min() < 0.7  # and long ones no more
     with pytest.warns(EmptyRowsWarning, match="row 0 of X has no entry"):
         assert np.isnan(model.score_samples(np.zeros((1, 4)))).all()
 

@@ -198,17 +198,19 @@ def test_a_row_with_gaps_is_compared_with_rows_of_the_same_gaps():
 
 def test_texts_are_compared_with_texts_of_their_length():
     rng = np.random.default_rng(0)
-    p = np.array([[0.7, 0.2, 0.05, 0.05], [0.05, 0.05, 0.2, 0.7]])
+    p = np.repeat([[8.0, 0.5], [0.5, 8.0]], 20, axis=1)
+    p /= p.sum(axis=1, keepdims=True)
     words = np.array([rng.multinomial(n, p[n % 2]) for n in range(5, 35)])
     model = BHMC(likelihood="multinomial", **QUICK).fit(words)
-    odd = np.array([[0, 15, 15, 0], [0, 4, 4, 0]])
+    odd = np.zeros((2, 40), dtype=int)
+    odd[:, [0, -1]] = [[8, 8], [15, 15]]
     scores = model.outlier_scores(sparse.csr_array(np.vstack([odd, words])))
     assert (scores[:2] > 0.97).all()
     assert 0.2 < np.median(scores[2:]) < 0.8
     assert scores[2:7].max() > 0.3  # short texts are no less unusual than others,
     assert scores[-5:].min() < 0.7  # and long ones no more
     with pytest.warns(EmptyRowsWarning, match="row 0 of X has no entry"):
-        assert np.isnan(model.score_samples(np.zeros((1, 4)))).all()
+        assert np.isnan(model.score_samples(np.zeros((1, 40)))).all()
 
 
 # ---- Must show: rows without any entry ----

@@ -5,6 +5,7 @@ functional layer for those who test or extend the samplers. `describe_prior` and
 settings.
 """
 
+import logging
 import typing
 
 from bhmc._version import __version__
@@ -21,6 +22,9 @@ if typing.TYPE_CHECKING:
     from bhmc.model.simulate import sample_data, sample_prior
     from bhmc.model.state import Hyper, Info, State
     from bhmc.tree import NodeDescription, Tree
+
+# Lines of `logging.getLogger("bhmc")` go nowhere until a program asks for them.
+logging.getLogger("bhmc").addHandler(logging.NullHandler())
 
 __all__ = [
     "BHMC",

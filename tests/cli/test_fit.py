@@ -42,6 +42,7 @@ def test_the_folder_agrees_with_the_model(finished, table):
     assert [row["name"] for row in rows] == names
     assert [row["path"] for row in rows] == [" ".join(map(str, p)) for p in model.paths_]
     assert [int(row["leaf"]) for row in rows] == model.paths_[:, -1].tolist()
+    assert [int(row["label"]) for row in rows] == model.labels_.tolist()
     assert [int(row["component"]) for row in rows] == model.component_labels_.tolist()
 
     draws = rows_of(finished / "draws.csv")

@@ -80,15 +80,41 @@ def test_predict(finished, table, tmp_path, capsys):
     paths = model.predict_path(X)
     assert [row["path"] for row in found] == [" ".join(map(str, path)) for path in paths]
     assert [int(row["leaf"]) for row in found] == paths[:, -1].tolist()
+    assert [int(row["label"]) for row in found] == model.predict(X).tolist()
     assert [int(row["component"]) for row in found] == model.predict_component(X).tolist()
     np.testing.assert_allclose(
         [float(row["probability"]) for row in found], probability.max(axis=1), atol=1e-12
     )
     np.testing.assert_allclose([float(row["new_branch"]) for row in found], new, atol=1e-12)
+    new = model.transform(X, return_new=True)[1]
+    np.testing.assert_allclose([float(row["new_component"]) for row in found], new, atol=1e-12)
+    assert "outlier_score" not in found[0]
 
     assert main(["predict", str(finished), str(other), "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)["rows"]
     assert [row["name"] for row in shown][::-1] == [row["name"] for row in found]
+
+
+def test_predict_says_how_unusual_rows_are(finished, tmp_path, capsys):
+    """An impossible row has the top score; a row without any entry has empty cells."""
+    other = tmp_path / "new.csv"
+    other.write_text(
+        "name,size,weight,flies,colour\n"
+        "odd,1e6,-1e6,0,red\nplain,1,2,0,red\nnothing,,,,\nnothing2,,,,\n"
+    )
+    assert main(["predict", str(finished), str(other), "--outliers"]) == 0
+    printed = capsys.readouterr()
+    odd, plain, nothing, _ = csv.DictReader(printed.out.splitlines())
+    assert printed.err == (
+        "2 rows without any entry, placed nowhere (empty cells): nothing, nothing2.\n"
+    )
+    assert float(odd["outlier_score"]) == 1 > float(plain["outlier_score"])
+    assert float(odd["new_component"]) >= 0.99 > float(plain["new_component"])
+    assert {value for name, value in nothing.items() if name != "name"} == {""}
+    assert main(["predict", str(finished), str(other), "--outliers", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)["rows"]
+    assert shown[2]["leaf"] is None
+    assert shown[0]["outlier_score"] == 1
 
 
 def test_refusals_of_predict(finished, table, tmp_path, capsys):
@@ -125,6 +151,9 @@ def test_export(finished, kind, tmp_path, capsys):
         np.testing.assert_array_equal(again.paths, tree.paths)
     elif kind == "csv":
         assert [int(row["size"]) for row in rows_of(file)] == tree.sizes.tolist()
+        leaves = [row for row in rows_of(file) if int(row["level"]) == tree.n_levels]
+        assert [int(row["id"]) for row in leaves] == tree.leaves.tolist()
+        assert [int(row["label"]) for row in leaves] == list(range(tree.n_leaves))
     elif kind == "graphml":
         import networkx
 

@@ -36,6 +36,23 @@ def test_help_comes_without_the_heavy_libraries():
         assert f"\n  {command}" in done.stdout.replace("    ", "  ")
 
 
+def test_a_terminal_without_colour_gets_none():
+    """NO_COLOR (no-color.org): in a terminal, too, no colour codes are written."""
+    pty = pytest.importorskip("pty", reason="NOT TESTED: there are no terminals here.")
+    ours, theirs = pty.openpty()
+    env = {**os.environ, "PYTHONPATH": str(SOURCE), "NO_COLOR": "1", "TERM": "xterm-256color"}
+    env.pop("FORCE_COLOR", None)
+    done = subprocess.Popen(
+        [sys.executable, "-m", "bhmc", "show", "nowhere"], stdout=theirs, stderr=theirs, env=env
+    )
+    assert done.wait() == 2
+    os.close(theirs)
+    written = os.read(ours, 10_000).decode()
+    os.close(ours)
+    assert "nowhere" in written
+    assert "\x1b[" not in written
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_that_fits_on_a_screen(command, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")

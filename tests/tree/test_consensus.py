@@ -39,6 +39,16 @@ def test_it_has_all_groups_of_enough_support_and_rests(min_support):
         )
 
 
+@pytest.mark.parametrize("min_support", [0.0, 0.3, 0.6, 1.0])
+def test_the_cut_of_the_same_support_has_its_leaves(min_support):
+    """So a supported child of a parent without support is a cluster."""
+    for tree in trees_to_look_up():
+        labels = tree.cut(min_support=min_support)
+        clusters = {frozenset(np.flatnonzero(labels == one).tolist()) for one in np.unique(labels)}
+        small = tree.consensus(min_support)
+        assert clusters == sets_of(small, small.leaves)
+
+
 def test_nodes_keep_what_they_carry():
     for tree in full_random_trees(20):
         small = tree.consensus(0.4)

@@ -26,7 +26,7 @@ from tests.tree.trees import (
     state_of,
 )
 
-COLUMNS = ["id", "parent", "level", "size", "support", "exact_support"]
+COLUMNS = ["id", "parent", "level", "label", "size", "support", "exact_support"]
 COLUMNS += ["n_components", "main_component", "main_share", "features"]
 
 

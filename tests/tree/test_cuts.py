@@ -20,38 +20,64 @@ from tests.tree.trees import (
 
 
 def slow_cut(tree, n_clusters):
-    """The rule of `cut` in the plainest words: a list of nodes, searched anew for every split."""
-    clusters, refused = [0], set()
-    while True:
+    """The rule of `cut` in the plainest words: a list of clusters, searched anew for every split.
+
+    A cluster is a node and the rows that it still holds.
+    """
+    clusters = [(0, set(range(len(tree.paths))))]
+    while len(clusters) < n_clusters:
         best = None
-        for node in clusters:
+        for node, _ in clusters:
             bottom = node
             while len(children := np.flatnonzero(tree.parents == bottom)) == 1:
                 bottom = children[0]
-            if len(children) and node not in refused:
+            if len(children):
                 key = (tree.levels[bottom], -tree.sizes[bottom], bottom)
                 best = min(best or (key, node, children), (key, node, children), key=lambda b: b[0])
-        if best is None or len(clusters) == n_clusters:
+        if best is None:
             break
         _, node, children = best
-        if len(clusters) - 1 + len(children) > n_clusters:
-            refused.add(node)
-            continue
-        at = clusters.index(node)
-        clusters[at : at + 1] = children.tolist()
-    labels = np.full(len(tree.paths), -1)
-    for label, node in enumerate(clusters):
-        labels[rows_under(tree, node)] = label
-    return labels
+        rows = dict(clusters)[node]
+        wanted = n_clusters - len(clusters) + 1
+        if len(children) > wanted:  # the smaller ones stay together
+            children = sorted(children, key=lambda child: -tree.sizes[child])[: wanted - 1]
+        new = [(child, set(rows_under(tree, child))) for child in children]
+        left = rows.difference(*(held for _, held in new))
+        clusters = [one for one in clusters if one[0] != node] + new
+        clusters += [(f"rest of {node}", left)] if left else []
+        if left:
+            break
+    return {frozenset(map(int, rows)) for _, rows in clusters}
+
+
+def clusters_of(labels):
+    return {frozenset(np.flatnonzero(labels == label).tolist()) for label in np.unique(labels)}
 
 
 def test_cut_into_a_number():
+    """Exactly so many clusters wherever there are as many leaves; labels in order of the tree."""
     for tree in trees_to_look_up():
-        for n_clusters in range(1, tree.n_leaves + 3):
+        for n_clusters in range(1, tree.n_leaves + 1):
             labels = tree.cut(n_clusters=n_clusters)
-            np.testing.assert_array_equal(labels, slow_cut(tree, n_clusters))
-            assert labels.max() + 1 <= n_clusters
+            assert clusters_of(labels) == slow_cut(tree, n_clusters)
+            assert len(np.unique(labels)) == labels.max() + 1 == n_clusters
             assert labels.dtype == np.int32
+            _, first = np.unique(labels[tree._index.rows], return_index=True)
+            assert (np.diff(first) > 0).all()
+
+
+def test_a_tree_of_too_few_leaves_gives_its_leaves_and_says_so():
+    for tree in trees_to_look_up():
+        leaves = "1 leaf" if tree.n_leaves == 1 else f"{tree.n_leaves} leaves"
+        wanted = tree.n_leaves + 2
+        sentence = (
+            f"^cut gives {tree.n_leaves} of the {wanted} clusters wanted, because the tree has "
+            rf"only {leaves}\.$"
+        )
+        with pytest.warns(UserWarning, match=sentence) as said:
+            labels = tree.cut(wanted)
+        assert said[0].filename == __file__
+        assert clusters_of(labels) == clusters_of(tree.labels_at(tree.n_levels))
 
 
 def test_cut_into_as_many_as_a_level_has_is_that_level():
@@ -61,20 +87,19 @@ def test_cut_into_as_many_as_a_level_has_is_that_level():
             np.testing.assert_array_equal(tree.cut(labels.max() + 1), labels)
 
 
-def test_a_split_that_does_not_fit_is_passed_over():
-    """Node 1 splits into 3, node 2 into 2: for 3 clusters node 1 stays whole, though larger."""
+def test_a_split_of_too_many_gives_its_largest_children():
+    """Node 1 splits into 3, node 2 into 2: for 3 clusters node 1 gives one child, the larger."""
     state = state_of(
-        paths=[[0, 1, 3], [0, 1, 4], [0, 1, 5], [0, 2, 6], [0, 2, 7]],
-        components=[0] * 5,
+        paths=[[0, 1, 3], [0, 1, 4], [0, 1, 4], [0, 1, 5], [0, 2, 6], [0, 2, 7]],
+        components=[0] * 6,
         parents=[-1, 0, 0, 1, 1, 1, 2, 2],
     )
     tree = Tree.from_state(state)
-    np.testing.assert_array_equal(tree.cut(1), [0, 0, 0, 0, 0])
-    np.testing.assert_array_equal(tree.cut(2), [0, 0, 0, 1, 1])
-    np.testing.assert_array_equal(tree.cut(3), [0, 0, 0, 1, 2])
-    np.testing.assert_array_equal(tree.cut(4), [0, 1, 2, 3, 3])
-    np.testing.assert_array_equal(tree.cut(5), [0, 1, 2, 3, 4])
-    np.testing.assert_array_equal(tree.cut(50), [0, 1, 2, 3, 4])
+    np.testing.assert_array_equal(tree.cut(1), [0, 0, 0, 0, 0, 0])
+    np.testing.assert_array_equal(tree.cut(2), [0, 0, 0, 0, 1, 1])
+    np.testing.assert_array_equal(tree.cut(3), [1, 0, 0, 1, 2, 2])
+    np.testing.assert_array_equal(tree.cut(4), [1, 0, 0, 2, 3, 3])
+    np.testing.assert_array_equal(tree.cut(5), [1, 0, 0, 2, 3, 4])
 
 
 def test_cut_by_support():

@@ -68,8 +68,10 @@ _PREDICT = """\
 Place new rows in the tree of a run.
 
 The table needs the columns that were fitted, in any order; others are left out. For every row it
-writes name, leaf, path (node numbers from the root), component, the probability of that leaf among
-those of the tree, and the probability that the row belongs on a new branch.
+writes name, leaf (its node number), label (its number among the leaves, as in Python's labels_),
+path (node numbers from the root), component, the probability of that leaf among those of the tree,
+and the probabilities that the row belongs on a new branch, and in a component that no fitted row
+has. With --outliers it also says how unusual the row is. A row without any entry has empty cells.
 """
 
 _REPRODUCE = """\
@@ -271,6 +273,12 @@ def _predict(commands) -> None:
         _PREDICT,
     )
     parser.add_argument("data", metavar="DATA", help="a table with the columns that were fitted")
+    parser.add_argument(
+        "--outliers",
+        action="store_true",
+        help="a further column outlier_score, from 0 to 1: 0.99 says that 99 %% of new rows of the "
+        "model are more probable",
+    )
     _output(parser, "the CSV file to write (default: print it)")
     _json(parser)
     add_reading(parser.add_argument_group("the table, where it differs from the one fitted"))

@@ -1,10 +1,9 @@
 """`bhmc predict`: new rows in the tree of a run."""
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from bhmc import BHMC
 from bhmc._cli.exit_codes import OK
@@ -13,42 +12,65 @@ from bhmc._cli.fit import reading_of
 from bhmc._cli.output import counted, print_json, say
 from bhmc._cli.results import path_text, refusals_of
 from bhmc._cli.show import load_run
+from bhmc._estimator.empty_rows import NOWHERE, EmptyRowsWarning
 from bhmc._io.csv_text import csv_text
 from bhmc._io.tables.read import Reading, Table, read_table
 from bhmc._validation.errors import RefusedError
 
-_COLUMNS = ("name", "leaf", "path", "component", "probability", "new_branch")
+_COLUMNS = (
+    *("name", "leaf", "label", "path", "component"),
+    *("probability", "new_branch", "new_component"),
+)
 
 
 def predict(options) -> int:
     """Place the rows and write where they went."""
     _, record, model = load_run(options.folder)
     table = _new_rows(options, record["data"])
-    rows = _places(model, table, as_matrix=record["data"]["is_matrix"])
+    rows = _places(model, table, record["data"]["is_matrix"], options.outliers)
+    columns = (*_COLUMNS, "outlier_score") if options.outliers else _COLUMNS
     if options.output is not None:
-        text = csv_text(_COLUMNS, rows)
+        text = csv_text(columns, rows)
         put_in_place(Path(options.output), text_writer(text))
         say(f"Wrote {options.output}: {counted(len(rows), 'row')}.")
     if options.json:
-        print_json({"rows": [dict(zip(_COLUMNS, row, strict=True)) for row in rows]})
+        print_json({"rows": [dict(zip(columns, row, strict=True)) for row in rows]})
     elif options.output is None:
-        print(csv_text(_COLUMNS, rows), end="")
+        print(csv_text(columns, rows), end="")
     return OK
 
 
-def _places(model: BHMC, table: Table, as_matrix: bool) -> list[tuple]:
+def _places(model: BHMC, table: Table, as_matrix: bool, outliers: bool) -> list[tuple]:
+    """A line for each row; one without any entry has its name alone."""
     X = table.data(as_matrix)
-    with refusals_of(table):
+    with refusals_of(table), warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmptyRowsWarning)  # said below, in the words of the file
         probability, new_branch = model.predict_proba(X, return_new=True)
-        component = model.predict_component(X)
-        paths = model.predict_path(X)
-    best = probability.max(axis=1)
+        component, new = model.predict_component(X), model.transform(X, return_new=True)[1]
+        paths, labels = model.predict_path(X), model.predict(X)
+        numbers = [probability.max(axis=1), new_branch, new]
+        numbers += [model.outlier_scores(X)] if outliers else []
+    names, empty = list(table.row_names()), labels == NOWHERE
+    _say_what_is_empty([name for name, nowhere in zip(names, empty, strict=True) if nowhere])
+    nothing = (None,) * (4 + len(numbers))
     return [
-        (name, int(path[-1]), path_text(path), int(k), float(p), float(new))
-        for name, path, k, p, new in zip(
-            table.row_names(), np.asarray(paths), component, best, new_branch, strict=True
+        (name, *nothing)
+        if empty[i]
+        else (
+            *(name, int(paths[i, -1]), int(labels[i]), path_text(paths[i]), int(component[i])),
+            *(float(values[i]) for values in numbers),
         )
+        for i, name in enumerate(names)
     ]
+
+
+def _say_what_is_empty(names: list) -> None:
+    if names:
+        listed = ", ".join(map(str, names[:5])) + (", ..." if len(names) > 5 else "")
+        say(
+            f"{counted(len(names), 'row')} without any entry, placed nowhere (empty cells): "
+            f"{listed}."
+        )
 
 
 def _new_rows(options, fitted: dict[str, Any]) -> Table:

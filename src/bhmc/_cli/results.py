@@ -15,6 +15,8 @@ from bhmc._io.csv_text import csv_text
 from bhmc._io.tables.read import Table
 from bhmc._validation.errors import EntryError, RefusedError, refusals
 
+ASSIGNMENT_COLUMNS = ("name", "path", "leaf", "label", "component")
+
 # The most lines of a tree that are printed unasked.
 _SCREEN = 100
 
@@ -51,7 +53,7 @@ def write_results(folder: RunFolder, model: BHMC, table: Table) -> str:
     numbers = model.draws_.numbers()
     texts = {
         TREE: tree_text(model.tree_) + "\n",
-        ASSIGNMENTS: csv_text(("name", "path", "leaf", "component"), assignment_rows(model, table)),
+        ASSIGNMENTS: csv_text(ASSIGNMENT_COLUMNS, assignment_rows(model, table)),
         DRAWS: csv_text(("chain", "draw", *numbers), _draw_rows(numbers)),
     }
     room = room_for_draws(model, table, sum(map(len, texts.values())))
@@ -83,10 +85,13 @@ def short_text(tree: Tree, width: int | None) -> tuple[str, int]:
 
 
 def assignment_rows(model: BHMC, table: Table) -> Iterable[tuple]:
-    """Node ids are those of the tree as printed; a path is its ids from root to leaf."""
-    rows = zip(table.row_names(), model.paths_, model.component_labels_, strict=True)
-    for name, path, component in rows:
-        yield name, path_text(path), path[-1], component
+    """Node ids are those of the tree as printed; a path is its ids from root to leaf.
+
+    The label is the number of the leaf in Python's `labels_`: its place among the leaves.
+    """
+    columns = (model.paths_, model.labels_, model.component_labels_)
+    for name, path, label, component in zip(table.row_names(), *columns, strict=True):
+        yield name, path_text(path), path[-1], label, component
 
 
 def path_text(path: Iterable) -> str:

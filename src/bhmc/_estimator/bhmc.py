@@ -10,13 +10,15 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bhmc._compiled.blas_threads import one_blas_thread
+from bhmc._estimator.arviz_export import ArvizExport
 from bhmc._estimator.auto_transition import transition_for
 from bhmc._estimator.chain_run import common_draws
 from bhmc._estimator.checkpoint import check_checkpoint
+from bhmc._estimator.counts import Counts
 from bhmc._estimator.description import Description
+from bhmc._estimator.log_lines import log_choice, log_fit
 from bhmc._estimator.pilot_families import family_evidence
 from bhmc._estimator.point_estimate import described, point_estimate, scores_of_rows
-from bhmc._estimator.prediction import Prediction
 from bhmc._estimator.profiles import feature_blocks, word_features
 from bhmc._estimator.progress import CallbackSupport, Listener, with_callbacks
 from bhmc._estimator.rounds import AUTO
@@ -66,7 +68,7 @@ ESTIMATES = ("vi", "map")
 _MOST_CATEGORIES = 100
 
 
-class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator):
+class BHMC(ArvizExport, Description, Counts, CallbackSupport, ClusterMixin, BaseEstimator):
     """Bayesian hierarchical mixture clustering.
 
     Infers a tree of clusters without being told how many there are. Every node of the tree is a
@@ -198,7 +200,10 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         share one parameter (the mean over draws), and its support is that of the same groups in
         the dendrograms of the draws. `dendrogram_.cut(8)` gives 8 clusters.
     labels_ : (n,) array
-        Leaf of each row in the point estimate, 0..n_leaves-1.
+        Leaf of each row in the point estimate, 0..n_leaves-1: the index into `tree_.leaves`, which
+        holds the leaves' node ids. `tree_.leaves[labels_]` equals `paths_[:, -1]`.
+    n_clusters_ : int
+        Clusters of `labels_`: leaves of `tree_`.
     paths_ : (n, n_levels + 1) array
         Node ids of each row's path in `tree_`, root first.
     component_labels_ : (n,) array
@@ -207,7 +212,8 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         How unusual each row is, from 0 to 1: 1 minus the posterior predictive tail probability of
         its density. The row is scored without itself: a score of 0.99 says that 99 % of new rows
         would be more probable than this one, as the other rows see it. Scores are those of rows of
-        the fit; `score_samples` has the log density of any row. The estimator is
+        the fit, NaN for one without any entry; `outlier_scores` scores new rows, and
+        `score_samples` has the log density of any row. The estimator is
         `bhmc.posterior.outlier_scores`.
     node_features_ : NodeFeatures
         What sets each node of `tree_` apart, for `describe`.
@@ -225,6 +231,8 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
     n_sweeps_, n_warmup_, thin_ : int
         Sweeps made by each chain, sweeps before the window of the kept draws, and sweeps from one
         of them to the next. As parameters, with `n_draws=300`, the last two give the same draws.
+    n_iter_ : int
+        `n_sweeps_`, under the name that scikit-learn gives it.
     interrupted_ : bool
         Whether Ctrl-C (or a callback) ended the chains before all draws were made.
     warmup_traces_ : WarmupTraces
@@ -354,6 +362,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         likelihood, family, transition = chosen_by_data(
             self, likelihood, family, transition, init, data
         )
+        log_choice(data.shape, likelihood, transition)
         task = task_of(self, family, transition, init)
         course, going = run_task(self, task, seeds, data, listeners, transition.cost)
         kept = common_draws([one.recorder for one in course.ended])
@@ -395,6 +404,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         self.paths_ = self.tree_.paths
         self.component_labels_ = self.tree_.components
         self.labels_ = self.tree_.labels_at(self.tree_.n_levels)
+        log_fit(self)
         self._warn(course.seconds)
         return self
 

@@ -21,6 +21,7 @@ from joblib import effective_n_jobs
 
 from bhmc._estimator.chain_run import Crew, Ended, Task, crew_of
 from bhmc._estimator.checkpoint import Checkpoint
+from bhmc._estimator.log_lines import log_decision
 from bhmc._estimator.progress import Listener
 from bhmc.posterior.diagnostics import diagnose
 from bhmc.posterior.recorder import Recorder, collect_numbers
@@ -246,6 +247,7 @@ class _Rounds:
         by = "converged" if found.converged else self._out_of_bounds(now)
         ends_at = self._task if by else next_round(self._task)
         self._crew.told.judged(found.worst_rhat, ends_at.n_sweeps)
+        log_decision(self._task.n_sweeps, found.worst_rhat, by, ends_at.n_sweeps)
         return by
 
     def _out_of_bounds(self, now: Course) -> str:

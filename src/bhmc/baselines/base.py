@@ -9,6 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from bhmc._validation.parameters import check_whole
 from bhmc._validation.reading import read_data
+from bhmc.metrics import cut_matched
 from bhmc.tree import Tree
 
 
@@ -22,7 +23,7 @@ class TreeEstimator(ClusterMixin, BaseEstimator):
     tree_: Tree
     """The tree over the rows."""
     labels_: NDArray[np.int32]
-    """(n,) the rows cut from the tree into at most `n_clusters` clusters."""
+    """(n,) the rows cut from the tree into `n_clusters` clusters, or into its leaves if fewer."""
 
     def fit(self, X: ArrayLike, y: Any = None):
         """Make the tree of the rows of X; `y` is not used."""
@@ -30,7 +31,7 @@ class TreeEstimator(ClusterMixin, BaseEstimator):
         rows, _ = read_data(X, least_rows=2)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         self.tree_ = self._fit_tree(rows)
-        self.labels_ = self.tree_.cut(n_clusters)
+        self.labels_ = cut_matched(self.tree_, n_clusters)
         return self
 
     def _fit_tree(self, X: NDArray[np.float64]) -> Tree:

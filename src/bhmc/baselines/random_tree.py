@@ -35,7 +35,7 @@ class RandomTree(TreeEstimator):
     tree_ : Tree
         The tree.
     labels_ : ndarray of shape (n,)
-        The rows cut into at most `n_clusters` clusters.
+        The rows cut into `n_clusters` clusters, or into the leaves if there are fewer.
 
     Examples
     --------

@@ -27,6 +27,7 @@ def cut_by_depth(tree: Tree, level: int) -> NDArray[np.int32]:
 def cut_matched(tree: Tree, n_clusters: int) -> NDArray[np.int32]:
     """(n,) labels of a cut into exactly `n_clusters`, so that trees of different shapes compare.
 
+    The rule is that of `Tree.cut(n_clusters=)`, without its warning where leaves are too few.
     Nodes are split into their children from the root down: the highest first where the tree has
     heights, otherwise upper levels first and within a level the largest first. If a node has more
     children than there are clusters left, its largest children become clusters and the others stay
@@ -39,4 +40,4 @@ def cut_matched(tree: Tree, n_clusters: int) -> NDArray[np.int32]:
     n_clusters : int
         The number of clusters, at least 1.
     """
-    return cut_into(tree, check_whole(n_clusters, "n_clusters", 1), exact=True)
+    return cut_into(tree, check_whole(n_clusters, "n_clusters", 1))

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from bhmc.posterior.diagnostics import Diagnostics, diagnose
     from bhmc.posterior.draws import Draws, Mixture, Partition, concat
     from bhmc.posterior.membership import node_membership
+    from bhmc.posterior.new_outliers import new_outlier_scores
     from bhmc.posterior.outliers import SeatedDraw, outlier_scores
     from bhmc.posterior.recorder import Recorder, WarmupTraces
     from bhmc.posterior.rhat_ess import ess_bulk, ess_tail, mcse_mean, rhat
@@ -32,6 +33,7 @@ __all__ = [
     "mcse_mean",
     "nearest_draw",
     "nearest_partition",
+    "new_outlier_scores",
     "node_membership",
     "node_support",
     "outlier_scores",
@@ -47,6 +49,7 @@ _FILES = {
     "diagnostics": ("Diagnostics", "diagnose"),
     "draws": ("Draws", "Mixture", "Partition", "concat"),
     "membership": ("node_membership",),
+    "new_outliers": ("new_outlier_scores",),
     "outliers": ("SeatedDraw", "outlier_scores"),
     "recorder": ("Recorder", "WarmupTraces"),
     "rhat_ess": ("ess_bulk", "ess_tail", "mcse_mean", "rhat"),

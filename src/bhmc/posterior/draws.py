@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bhmc._extras import import_pandas
 from bhmc._validation.parameters import check_whole
 from bhmc.model.protocol import Places
 from bhmc.model.state import Partition
@@ -138,6 +139,16 @@ class Draws:
         for name in _VECTORS:
             found |= _entries(name, getattr(self, name), 1 if name.endswith("_at") else 0)
         return found
+
+    def to_frame(self) -> Any:
+        """`numbers` as a pandas DataFrame: a row for each draw, with the columns `chain`, `draw`.
+
+        Of a vector of more than 3,000 numbers it has those that `numbers` has.
+        """
+        pandas = import_pandas("to_frame")
+        chain, draw = np.indices((self.n_chains, self.n_draws))
+        columns = {"chain": chain, "draw": draw} | self.numbers()
+        return pandas.DataFrame({name: values.ravel() for name, values in columns.items()})
 
     @property
     def paths(self) -> NDArray[np.int32]:

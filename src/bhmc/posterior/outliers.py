@@ -74,7 +74,7 @@ def outlier_scores(
     Rows may differ in how much of them there is: missing entries, lengths of texts. Then new rows
     have the missing entries and the lengths of rows of the data drawn at random, and a row is
     compared with the 100 new rows of a draw that are nearest to it in extent
-    (`Likelihood.extents`).
+    (`Likelihood.extents`). A row without any entry has the score NaN.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def outlier_scores(
         new_family = likelihood.prepare(new, summary).at(mixture.shared)
         others = densities_of_new(new_family, k, mixture, rng, sums)
         total += share_above(own, others, extents, extents[like])
-    return total / len(chosen)
+    return np.where(extents == 0, np.nan, total / len(chosen))
 
 
 def densities_of_rows(

@@ -144,6 +144,25 @@ def responsibilities(log_f: Floats, weights: Floats, n_new: int = 1) -> Floats:
     return found / found.sum(axis=1, keepdims=True)
 
 
+def new_component(log_f: Floats, weights: Floats, n_new: int = 1) -> Floats:
+    """(n,): p(the row begins a component | x), the sum over all places where one may begin.
+
+    p(x, known) = sum over k <= K of w_k f(x; theta_k) and p(x, new) = sum over z of w*_z f*_z(x).
+    Where locations diffuse, z is every leaf (a further component) and every inner node (a new
+    branch below it).
+
+    Parameters
+    ----------
+    log_f, weights, n_new
+        As in `responsibilities`.
+    """
+    known, new = (
+        logsumexp(log_f[:, part] + _log(weights[part]), axis=1)
+        for part in (slice(None, -n_new), slice(-n_new, None))
+    )
+    return expit(new - known)
+
+
 def log_density(mixtures: Iterable[Mixture], family: ConjugateFamily) -> Floats:
     """(n,): log of the mean over mixtures of p(x_n | mixture).
 
@@ -218,16 +237,42 @@ def sample_rows(
     X = np.empty((n_samples, n_features))
     chosen = rng.integers(len(mixtures), size=n_samples)
     for i in np.unique(chosen):
-        weights, theta, shared, _ = mixtures[i]
-        rows, settled = np.flatnonzero(chosen == i), likelihood.at(shared)
-        k = rng.choice(len(weights), size=len(rows), p=weights / weights.sum())
-        born = np.flatnonzero(k >= len(theta))
-        own = np.empty((len(rows), theta.shape[1]))
-        own[k < len(theta)] = theta[k[k < len(theta)]]
-        if len(born):
-            own[born] = sample_new(likelihood, mixtures[i], k[born], n_features, rng)
-        X[rows] = settled.sample_data(own, rng)
+        rows = np.flatnonzero(chosen == i)
+        settled = likelihood.at(mixtures[i].shared)
+        X[rows] = sample_mixture(mixtures[i], likelihood, settled, X[rows].shape, rng)
     return X
+
+
+def sample_mixture(
+    mixture: Mixture,
+    likelihood: Likelihood,
+    settled: Likelihood,
+    shape: tuple[int, int],
+    rng: np.random.Generator,
+) -> Floats:
+    """(m, d): x ~ F(theta_k), k ~ w of one mixture; theta ~ H where k is new.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        The draw.
+    likelihood : Likelihood
+        F and H.
+    settled : Likelihood
+        The same at the draw's shared numbers.
+    shape : (m, d)
+        Rows wanted, and columns of the data.
+    rng : numpy.random.Generator
+        Source of randomness.
+    """
+    (weights, theta, *_), (m, n_features) = mixture, shape
+    k = rng.choice(len(weights), size=m, p=weights / weights.sum())
+    born = np.flatnonzero(k >= len(theta))
+    own = np.empty((m, theta.shape[1]))
+    own[k < len(theta)] = theta[k[k < len(theta)]]
+    if len(born):
+        own[born] = sample_new(likelihood, mixture, k[born], n_features, rng)
+    return settled.sample_data(own, rng)
 
 
 def sample_new(

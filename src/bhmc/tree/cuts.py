@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import warnings
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,18 @@ if TYPE_CHECKING:
     from bhmc.tree import Tree
 
 
-def cut_into(tree: Tree, n_clusters: int, *, exact: bool = False) -> NDArray[np.int32]:
-    """Labels of a cut into at most `n_clusters` nodes; see `Tree.cut`.
+def cut_into(tree: Tree, n_clusters: int) -> NDArray[np.int32]:
+    """Labels of a cut into `n_clusters`, or into the leaves where there are fewer; see `Tree.cut`.
 
-    A node with more children than there are clusters left to make is left whole or, if `exact`,
-    gives its largest children and keeps the rest together; see `metrics.cut_matched`.
+    A node with more children than there are clusters left to make gives its largest children, and
+    the others stay together.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree of n data.
+    n_clusters : int
+        Clusters wanted, at least 1.
     """
     index = tree._index
     # Without heights all nodes are equally high, and the level decides.
@@ -40,8 +48,6 @@ def cut_into(tree: Tree, n_clusters: int, *, exact: bool = False) -> NDArray[np.
         children = index.children_of(heapq.heappop(splits)[-1])
         more = len(children) - 1
         if n + more > n_clusters:
-            if not exact:
-                continue
             more = n_clusters - n
             children = children[np.argsort(-tree.sizes[children], kind="stable")[:more]]
         n += more
@@ -50,6 +56,17 @@ def cut_into(tree: Tree, n_clusters: int, *, exact: bool = False) -> NDArray[np.
             nodes[first : first + tree.sizes[child]] = child
             consider(child)
     return _in_order(nodes, index.rows)
+
+
+def warn_of_few_leaves(tree: Tree, n_clusters: int, stacklevel: int) -> None:
+    """Warn that a tree has fewer leaves than clusters are wanted."""
+    if n_clusters > tree.n_leaves:
+        leaves = "1 leaf" if tree.n_leaves == 1 else f"{tree.n_leaves:,} leaves"
+        warnings.warn(
+            f"cut gives {tree.n_leaves:,} of the {n_clusters:,} clusters wanted, because the tree "
+            f"has only {leaves}.",
+            stacklevel=stacklevel + 1,
+        )
 
 
 def _in_order(nodes: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int32]:

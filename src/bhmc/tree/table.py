@@ -35,6 +35,7 @@ def node_table(tree: Tree, n_features: int) -> dict[str, NDArray]:
         **({} if tree.node_names is None else {"name": tree.node_names.astype(object)}),
         "parent": tree.parents.copy(),
         "level": tree.levels.copy(),
+        "label": np.arange(tree.n_nodes) - np.searchsorted(tree.levels, tree.levels),
         "size": tree.sizes.copy(),
         "support": unknown if tree.support is None else tree.support.copy(),
         "exact_support": unknown if tree.exact_support is None else tree.exact_support.copy(),
@@ -116,9 +117,9 @@ def feature_name(tree: Tree, column: int) -> str:
     return f"x{column}" if tree.feature_names is None else str(tree.feature_names[column])
 
 
-def feature_texts(tree: Tree, n: int) -> list[str]:
-    """For every node a text such as "feathers +2.1, eggs +1.0"."""
-    columns, z = top_features(tree, np.arange(tree.n_nodes), n)
+def feature_texts(tree: Tree, n: int, nodes: NDArray[np.int64] | None = None) -> list[str]:
+    """For every node, or for some, a text such as "feathers +2.1, eggs +1.0"."""
+    columns, z = top_features(tree, np.arange(tree.n_nodes) if nodes is None else nodes, n)
     return [
         ", ".join(
             f"{feature_name(tree, j)} {value:+.1f}"

@@ -17,7 +17,7 @@ from bhmc._validation.parameters import check_choice, check_whole
 from bhmc.model.state import State
 from bhmc.tree.checks import check_node, names_or_own
 from bhmc.tree.consensus import consensus_fields
-from bhmc.tree.cuts import cut_into, cut_supported, pruned_fields
+from bhmc.tree.cuts import cut_into, cut_supported, pruned_fields, warn_of_few_leaves
 from bhmc.tree.from_parents import check_rooted, fields_of, from_linkage
 from bhmc.tree.from_state import fields_of_state
 from bhmc.tree.graph import graph
@@ -30,7 +30,8 @@ from bhmc.tree.index import (
 from bhmc.tree.json import fields_from_json, to_json
 from bhmc.tree.linkage import linkage
 from bhmc.tree.newick import newick
-from bhmc.tree.node_names import renamed
+from bhmc.tree.node_names import node_id, renamed
+from bhmc.tree.node_view import Node
 from bhmc.tree.table import named_features, node_table
 from bhmc.tree.text import tree_text
 
@@ -185,12 +186,26 @@ class Tree:
         return len(self.theta)
 
     @property
+    def leaves(self) -> NDArray[np.int64]:
+        """(n_leaves,) ids of the leaves; `leaves[labels_at(n_levels)]` are those of the data."""
+        return np.flatnonzero(self.levels == self.n_levels)
+
+    @property
     def n_leaves(self) -> int:
         """Number of leaves."""
-        return int((self.levels == self.n_levels).sum())
+        return len(self.leaves)
 
     def labels_at(self, level: int) -> NDArray[np.int32]:
-        """(n,) node of each datum at `level` (0: the root), numbered from 0 within the level."""
+        """(n,) node of each datum at a level, numbered from 0 within the level.
+
+        The id of the node is `paths[:, level]`; the column `label` of `nodes` has these numbers
+        beside the ids.
+
+        Parameters
+        ----------
+        level : int
+            0 is the root, `n_levels` the leaves.
+        """
         level = check_whole(level, "level", 0)
         if level > self.n_levels:
             raise ValueError(f"level must be at most {self.n_levels}, got {level}.")
@@ -206,6 +221,16 @@ class Tree:
     @cached_property
     def _counts(self) -> Counts:
         return count_components(self)
+
+    def __getitem__(self, node: int | str) -> Node:
+        """A view of the node with this id, or of the node with this name.
+
+        `tree[3].rows`, `tree[3].children`, `tree["birds"].features`; see `Node`.
+        """
+        try:
+            return Node(self, node_id(self, node))
+        except ValueError as error:  # a loop over the nodes ends at an IndexError
+            raise (KeyError if isinstance(node, str) else IndexError)(*error.args) from None
 
     def children(self, node: int) -> NDArray[np.int64]:
         """Ids of the children of the node with id `node`, largest first; none for a leaf."""
@@ -270,8 +295,9 @@ class Tree:
         Returns
         -------
         dict of arrays of length n_nodes
-            `id`, `name` (where some node has one), `parent` (-1 for the root), `level`, `size`,
-            `support` and `exact_support` (NaN where not known), `n_components` (of its members),
+            `id`, `name` (where some node has one), `parent` (-1 for the root), `level`, `label`
+            (the number of the node within its level, as in `labels_at`), `size`, `support` and
+            `exact_support` (NaN where not known), `n_components` (of its members),
             `main_component` (that of most members), `main_share` (its share of them), `features`
             (such as "feathers +2.1, eggs +1.0"; empty where the tree does not carry means), for a
             smaller tree `merged`, and
@@ -294,12 +320,13 @@ class Tree:
         Parameters
         ----------
         n_clusters : int, optional
-            Clusters wanted. From the root down nodes are split into their children: nodes of an
-            upper level before those below, of one level the largest first, of equals the first.
-            (An only child is stepped through, so a level is that of the node that branches.) Where
-            heights are known the highest node is split first, as in SciPy's `fcluster`. A
-            split into several may pass `n_clusters`; it is left out, the next that fits is made. So
-            there may be fewer clusters than wanted, never more.
+            Clusters wanted, and given wherever the tree has so many leaves; a tree of fewer leaves
+            gives its leaves, with a warning. From the root down nodes are split into their
+            children: nodes of an upper level before those below, of one level the largest first, of
+            equals the first. (An only child is stepped through, so a level is that of the node that
+            branches.) Where heights are known the highest node is split first, as in SciPy's
+            `fcluster`. The last node to be split may have too many children: then its largest ones
+            become clusters, and the others stay together as one.
         min_support : float, optional
             A datum belongs to the deepest node of its path that has at least this support, whatever
             its ancestors have; see `consensus`. Data of no such child stay behind in a cluster of
@@ -308,12 +335,15 @@ class Tree:
         Returns
         -------
         ndarray of shape (n,)
-            Labels 0, 1, ... in the order of the tree: clusters of one branch are neighbours.
+            Labels 0, 1, ... in the order of the tree: clusters of one branch are neighbours. They
+            number the clusters of this cut, and are no node ids.
         """
         if (n_clusters is None) == (min_support is None):
             raise ValueError("cut takes n_clusters or min_support: give one of them.")
         if min_support is None:
-            return cut_into(self, check_whole(n_clusters, "n_clusters", 1))
+            n_clusters = check_whole(n_clusters, "n_clusters", 1)
+            warn_of_few_leaves(self, n_clusters, stacklevel=2)
+            return cut_into(self, n_clusters)
         return cut_supported(self, min_support)
 
     def prune(self, min_size: int) -> "Tree":

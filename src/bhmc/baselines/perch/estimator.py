@@ -23,6 +23,7 @@ from bhmc.baselines.perch.state import (
     empty_nodes,
     with_room,
 )
+from bhmc.metrics import cut_matched
 from bhmc.tree import Tree
 
 MASKING = {
@@ -78,7 +79,7 @@ class Perch(TreeEstimator):
     tree_ : Tree
         The tree; the height of a node is the diagonal of the box around its rows.
     labels_ : ndarray of shape (n,)
-        The rows cut into at most `n_clusters` clusters.
+        The rows cut into `n_clusters` clusters, or into the leaves if there are fewer.
 
     Examples
     --------
@@ -129,7 +130,7 @@ class Perch(TreeEstimator):
             new = np.arange(len(self._rows), nodes.room[DATA])
             self._nodes, self._rows = nodes, np.append(self._rows, new)
         self.tree_ = self._tree()
-        self.labels_ = self.tree_.cut(n_clusters)
+        self.labels_ = cut_matched(self.tree_, n_clusters)
         return self
 
     def _fit_tree(self, X: NDArray[np.float64]) -> Tree:

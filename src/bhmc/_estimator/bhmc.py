@@ -14,6 +14,7 @@ from bhmc._estimator.auto_transition import transition_for
 from bhmc._estimator.chain_run import common_draws
 from bhmc._estimator.checkpoint import check_checkpoint
 from bhmc._estimator.description import Description
+from bhmc._estimator.displays import Displays
 from bhmc._estimator.point_estimate import described, point_estimate, scores_of_rows
 from bhmc._estimator.prediction import Prediction
 from bhmc._estimator.profiles import feature_blocks, word_features
@@ -64,7 +65,7 @@ ESTIMATES = ("vi", "map")
 _MOST_CATEGORIES = 100
 
 
-class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator):
+class BHMC(Prediction, Description, Displays, CallbackSupport, ClusterMixin, BaseEstimator):
     """Bayesian hierarchical mixture clustering.
 
     Infers a tree of clusters without being told how many there are. Every node of the tree is a

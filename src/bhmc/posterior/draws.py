@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bhmc._validation.parameters import check_whole
 from bhmc.model.protocol import Places
 from bhmc.model.state import Partition
+from bhmc.posterior.display import DrawsDisplay
 
 __all__ = ["Draws", "Mixture", "Partition", "concat"]
 
@@ -47,7 +48,7 @@ _KEPT = {"partitions": "partition_index", "mixtures": "mixture_index"}
 
 
 @dataclass(frozen=True, eq=False)
-class Draws:
+class Draws(DrawsDisplay):
     """All that was kept. Arrays begin with (chain, draw) and cannot be written to."""
 
     log_joint: NDArray[np.float64]

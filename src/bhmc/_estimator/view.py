@@ -8,8 +8,8 @@ from bhmc.tree import Tree
 TREE, DENDROGRAM = "tree", "dendrogram"
 
 WHY_DENDROGRAM = (
-    "The dendrogram of components comes first: components of this fit have no place on the tree, so "
-    "the branches of the tree do not say which components are near each other."
+    "The dendrogram of components comes first: components of this fit have no place on the tree, "
+    "so its branches do not say which components are near each other."
 )
 
 

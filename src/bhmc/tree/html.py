@@ -82,7 +82,7 @@ def short(name: object) -> str:
 
 def some_members(tree: Tree, node: int, most: int = _MOST_MEMBERS) -> str:
     """A few rows of a node by name; "" where rows have no names."""
-    if tree.names is None or not node:
+    if tree.names is None:
         return ""
     rows = tree.members(node)
     listed = ", ".join(short(tree.names[row]) for row in rows[:most])
@@ -105,8 +105,10 @@ def _line(tree: Tree, chain: list[int], depth: int, features: NodeFeatures | Non
     node = chain[0]
     # With heights an only child says nothing: it is there so that all rows end at one level.
     ids = chain if tree.heights is None else chain[:1]
-    ids = f"[{' > '.join(map(str, ids if len(ids) < 4 else [ids[0], '…', ids[-1]]))}]"
-    title = "root" if node == 0 else f"{short(chain_name(tree, chain))} {ids}".strip()
+    said = ["root" if one == 0 else str(one) for one in ids]
+    said = said if len(said) < 4 else [said[0], "…", said[-1]]
+    title = f"{short(chain_name(tree, chain))} [{' > '.join(said)}]".strip()
+    title = "root" if title == "[root]" else title
     wide = 60 * tree.sizes[node] / tree.sizes[0]
     known = node and tree.support is not None and not np.isnan(tree.support[node])
     return [

@@ -35,7 +35,10 @@ def hostile_table():
 @pytest.fixture(scope="module")
 def model():
     """Fitted; tests must not change it."""
-    return BHMC(transition="hdp", likelihood="shared_gaussian", **FEW).fit(hostile_table())
+    settings = {"alpha": 1.0, "init": np.repeat([0, 1], 12), **FEW, "n_warmup": 0}
+    found = BHMC(transition="hdp", likelihood="shared_gaussian", **settings).fit(hostile_table())
+    assert len(found.tree_.children(0)) > 1
+    return found
 
 
 @pytest.fixture(scope="module")

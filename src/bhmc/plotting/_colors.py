@@ -94,7 +94,11 @@ def _branches(tree: Tree, node: int) -> list[int]:
 
 
 def _branch_of_component(tree: Tree) -> NDArray[np.int64]:
-    """(K,) the branch that holds most rows of each component; -1 for one without rows."""
+    """(K,) the branch in which each component is most at home; -1 for one without rows.
+
+    That is the branch with most of its rows, in units of the root of the branch's size: else the
+    largest branch would get all components that are everywhere.
+    """
     branches = color_branches(tree)
     held = np.zeros((tree.n_components, len(branches)), dtype=np.int64)
     of_node = np.full(tree.n_nodes, -1)
@@ -102,7 +106,8 @@ def _branch_of_component(tree: Tree) -> NDArray[np.int64]:
         of_node[nodes] = i
     of_row = of_node[tree.paths].max(axis=1)  # of a path only one node is in a group
     np.add.at(held, (tree.components, of_row), 1)
-    return np.where(held.any(axis=1), held.argmax(axis=1), -1)
+    at_home = held / np.sqrt(np.maximum(held.sum(axis=0), 1))
+    return np.where(held.any(axis=1), at_home.argmax(axis=1), -1)
 
 
 def shades(color: str, n: int) -> list[str]:

@@ -9,6 +9,7 @@ members; the picture of images has the images. Only then come the known classes 
 import sys
 from collections import Counter
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -76,14 +77,20 @@ def top_branches(tree):
     return nodes[np.argsort(-tree.sizes[nodes], kind="stable")].tolist()
 
 
-def by_words(model, texts, names=None):
-    """A function as `model.describe`, of the words that are in the texts of a node."""
+def of_words(model, texts, names=None):
+    """The tree of a model with words for features, and what words set its nodes apart."""
     counts = CountVectorizer(binary=True, stop_words="english", min_df=5, max_features=MOST_WORDS)
     has_word = counts.fit_transform(texts).toarray().astype(float)
     words = counts.get_feature_names_out()
     names = None if names is None else np.array(names)
     tree = replace(model.tree_, feature_names=words, names=names)
     features = node_features(tree, lambda: iter([has_word]), np.zeros(has_word.shape[1], bool))
+    return tree, features
+
+
+def by_words(model, texts, names=None):
+    """A function as `model.describe`, of the words that are in the texts of a node."""
+    tree, features = of_words(model, texts, names)
 
     def described(node):
         members = node_membership(tree.members(node), model.draws_.partitions)
@@ -100,8 +107,8 @@ def main_class(classes, members):
 
 def told(model, table):
     """Lines on every top branch: what sets it apart, and after that its classes."""
-    of_words = table.texts is not None
-    describe_node = by_words(model, table.texts, table.names) if of_words else model.describe
+    has_texts = table.texts is not None
+    describe_node = by_words(model, table.texts, table.names) if has_texts else model.describe
     tree, branches = model.tree_, top_branches(model.tree_)
     lines = [f"{len(branches)} top branches, the {MOST_BRANCHES} largest at most are described."]
     shown = branches[:MOST_BRANCHES]
@@ -119,11 +126,12 @@ def told(model, table):
 def draw(model, table, name):
     """The tree as a picture; images in the place of names where there are images."""
     if table.images is not None:
-        ax = plotting.plot_thumbnails(
-            model.tree_, table.images, max_nodes=40, min_size=15, per_node=14
-        )
+        ax = plotting.plot_thumbnails(model, table.images, max_nodes=40, min_size=15, per_node=14)
     else:
-        ax = plotting.plot_tree(model.tree_, names=table.names, max_nodes=32)
+        if table.texts is not None:
+            tree, features = of_words(model, table.texts, table.names)
+            model = SimpleNamespace(tree_=tree, node_features_=features)
+        ax = plotting.plot_tree(model, names=table.names, max_nodes=32)
     save(ax.figure, f"diffused-{name}", tight=False)
 
 

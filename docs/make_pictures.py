@@ -36,9 +36,9 @@ def wide(height):
 def main():
     """Fit, draw, write."""
     model, hdp = fitted_zoo(), fitted_zoo(transition="hdp")
-    keep(plotting.plot_tree(model.tree_), "zoo-tree")
-    keep(plotting.plot_dendrogram(model.dendrogram_), "zoo-dendrogram")
-    keep(plotting.plot_icicle(model.tree_, ax=wide(3.0)), "zoo-icicle")
+    keep(plotting.plot_tree(model), "zoo-tree")
+    keep(plotting.plot_dendrogram(model), "zoo-dendrogram")
+    keep(plotting.plot_icicle(model, ax=wide(3.0)), "zoo-icicle")
     some = ["log_joint", "n_components", "nodes_at[1]", "step_variances[1]"]
     keep(plotting.plot_trace(model.draws_, some), "zoo-trace")
     keep(plotting.plot_coclustering(model, ax=wide(7.0)), "zoo-coclustering")

@@ -233,6 +233,39 @@ def test_refusals_of_plot(finished, tmp_path, capsys, monkeypatch):
     assert "needs matplotlib" in refused(capsys, "plot", finished)
 
 
+def test_report(finished, tmp_path, capsys, monkeypatch):
+    pytest.importorskip("matplotlib", reason="NOT TESTED: matplotlib is not installed.")
+    file = tmp_path / "page.html"
+    assert main(["report", str(finished), "-o", str(file)]) == 0
+    assert capsys.readouterr().err.endswith(f"Wrote {file}\n")
+    page = file.read_text("utf-8")
+    assert page.startswith("<!doctype html>")
+    assert page.count("data:image/png;base64,") == 3
+    line = refused(capsys, "report", finished, "-o", tmp_path / "page.pdf")
+    assert "should end in .html" in line
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "needs matplotlib" in refused(capsys, "report", finished, "-o", file)
+
+
+def test_a_run_that_opens_with_the_dendrogram(finished, capsys, monkeypatch):
+    """`show` prints it and says why; --tree prints the tree; --json has no message."""
+    monkeypatch.setattr("bhmc._estimator.displays.opens_with", lambda model: "dendrogram")
+    model = bhmc.BHMC.load(finished / "model.bhmc")
+    assert main(["show", str(finished)]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == model.dendrogram_.to_text() + "\n"
+    assert "The dendrogram of components comes first" in shown.err
+    assert f"bhmc show {finished} --tree" in shown.err
+    assert main(["show", str(finished), "--tree"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == model.tree_.to_text() + "\n"
+    assert "comes first" not in shown.err
+    assert main(["show", str(finished), "--json"]) == 0
+    shown = capsys.readouterr()
+    assert "height" in json.loads(shown.out)["nodes"][0]
+    assert "comes first" not in shown.err
+
+
 def test_diagnose(finished, capsys):
     from bhmc.posterior.diagnostics import diagnose
 

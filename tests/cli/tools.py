@@ -17,6 +17,7 @@ COMMANDS = (
     "fit",
     "show",
     "plot",
+    "report",
     "predict",
     "export",
     "diagnose",

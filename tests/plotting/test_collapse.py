@@ -121,12 +121,13 @@ def test_rows_are_in_the_order_of_the_marks():
         assert (marks.mark_of[rows] == one).all()
 
 
-def test_the_largest_components_have_the_colours():
-    tree = large_tree(n=3_000, fans=(4, 3), n_components=15)
-    sizes = np.bincount(tree.components, minlength=15)
+def test_every_component_has_a_colour_of_its_own():
+    tree = large_tree(n=3_000, fans=(4, 3), n_components=40)
     marks = collapse(tree)
-    assert set(marks.components) == set(np.argsort(-sizes, kind="stable")[:8])
-    colors = _colors.component_colors(marks.components, marks.counts[0])
-    assert colors[np.argmax(marks.counts[0, :-1])] == _colors.PALETTE[0]
-    assert len(set(colors)) == 9
-    assert colors[-1] == _colors.OTHER
+    used = np.unique(tree.components)
+    assert len(used) > 30
+    assert marks.components.tolist() == used.tolist()
+    assert len(set(marks.colors)) == len(used) + 1
+    assert marks.colors[-1] == _colors.OTHER
+    given = collapse(tree, colors=[f"#{k:06X}" for k in range(40)])
+    assert given.colors[:2] == ["#000000", "#000001"]

@@ -1,5 +1,7 @@
 """Colours that can be told apart, and texts that fit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
@@ -67,6 +69,51 @@ def test_colours_are_steps_of_grey():
     assert np.diff(np.sort(lab(_colors.PALETTE)[:, 0])).min() > 7
     neighbours = np.abs(np.diff(lab(_colors.PALETTE)[:4, 0]))
     assert neighbours.min() > 7
+
+
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_shades_of_a_hue_can_be_told_apart(sight):
+    for color in _colors.PALETTE:
+        found = _colors.shades(color, 4)
+        assert found[0] == color
+        assert least_distance(found, sight) > 8
+        assert {_colors.base_of(one) for one in found} == {color}
+    assert len(set(_colors.shades(_colors.PALETTE[0], 40))) == 40
+
+
+def test_components_of_a_branch_have_one_hue():
+    """Two branches of three components each: two hues, six colours."""
+    parents = [-1, 0, 0, 1, 1, 1, 2, 2, 2]
+    tree = Tree.from_parents(parents, np.repeat([3, 4, 5, 6, 7, 8], 5))
+    components = np.repeat(np.arange(6), 5).astype(np.int32)
+    counted = replace(tree, components=components, theta=np.zeros((6, 1)))
+    wide = replace(counted, parents=counted.parents)
+    assert [len(group) for group in _colors.color_branches(wide)] == [1] * 6
+    colors = _colors.component_colors(wide)
+    assert colors == sorted(_colors.PALETTE[:6], key=_colors.hue)  # neighbours in hue and tree
+    many = Tree.from_parents([-1, 0, 0, 0], np.repeat([1, 2, 3], [30, 20, 10]))
+    components = np.r_[np.arange(30) % 10, 10 + np.arange(20) % 10, 20 + np.arange(10)]
+    many = replace(many, components=components.astype(np.int32), theta=np.zeros((30, 1)))
+    colors = _colors.component_colors(many)
+    hues = [{_colors.base_of(one) for one in colors[i : i + 10]} for i in (0, 10, 20)]
+    assert [len(one) for one in hues] == [1, 1, 1]
+    assert len(set().union(*hues)) == 3
+    assert len(set(colors)) == 30
+
+
+def test_the_largest_branch_is_split_although_the_root_has_many_children():
+    """One branch of 900 rows in four parts, twelve branches of 5: the four have hues of their own.
+
+    The small branches share one.
+    """
+    parents = [-1, *[0] * 13, 1, 1, 1, 1]
+    tips = np.r_[np.repeat([14, 15, 16, 17], 225), np.repeat(np.arange(2, 14), 5)]
+    tree = Tree.from_parents(parents, tips)
+    components = np.unique(tips, return_inverse=True)[1].astype(np.int32)
+    tree = replace(tree, components=components, theta=np.zeros((16, 1)))
+    groups = _colors.color_branches(tree)
+    assert sorted(int(tree.sizes[group].sum()) for group in groups)[-4:] == [225] * 4
+    assert len(groups) == 8
 
 
 def test_widths_are_those_of_the_picture():

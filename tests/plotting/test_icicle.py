@@ -43,7 +43,7 @@ def test_the_picture_of_an_icicle_is_its_boxes():
     colors = dict(
         zip(
             [*marks.components, -1],
-            _colors.component_colors(marks.components, marks.counts[0]),
+            marks.colors,
             strict=True,
         )
     )

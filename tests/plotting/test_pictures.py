@@ -8,6 +8,7 @@ from dataclasses import replace
 import matplotlib as mpl
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from bhmc import BHMC, plotting
 from bhmc.plotting._collapse import collapse
@@ -152,6 +153,66 @@ def test_odd_trees():
             plot(tree, max_nodes=1).figure.canvas.draw()
             plot(tree, ax=new_axes(0.3, 0.3)).figure.canvas.draw()
     assert not any("%" in text.get_text() for text in plotting.plot_tree(unsupported).texts)
+
+
+WITH_TREE = ("plot_tree", "plot_icicle", "plot_dendrogram")
+
+
+@pytest.mark.parametrize("name", [*WITH_TREE, "plot_trace", "plot_coclustering"])
+def test_a_picture_takes_the_model_or_says_what_it_takes(name):
+    plot = getattr(plotting, name)
+    wanted = "fitted model or a Tree" if name in WITH_TREE else "fitted BHMC or its draws_"
+    wrong = make_draws() if name in WITH_TREE else small_tree()
+    article = "a Draws" if name in WITH_TREE else "a Tree"
+    with pytest.raises(TypeError, match=f"^{name} takes a {wanted}, got {article}.$"):
+        plot(wrong)
+    with pytest.raises(TypeError, match=f"^{name} takes a {wanted}, got None.$"):
+        plot(None)
+    with pytest.raises(TypeError, match="got the class BHMC itself"):
+        plot(BHMC)
+    with pytest.raises(NotFittedError, match="this BHMC is not fitted yet, call fit first"):
+        plot(BHMC())
+
+
+def test_other_pictures_say_what_they_take():
+    with pytest.raises(TypeError, match="plot_prior_posterior takes a fitted BHMC, got a Tree"):
+        plotting.plot_prior_posterior(small_tree())
+    with pytest.raises(TypeError, match=r"takes what compare_trees\(a, b\) returned, got a Tree"):
+        plotting.plot_comparison(small_tree())
+    with pytest.raises(TypeError, match="plot_thumbnails takes a fitted model or a Tree, got a Dr"):
+        plotting.plot_thumbnails(make_draws(), np.zeros((40, 2, 2)))
+
+
+def test_a_model_is_drawn_as_its_tree(model):
+    drawn = plotting.plot_tree(model, ax=new_axes())
+    alone = plotting.plot_tree(model.tree_, ax=new_axes())
+    assert [one.get_text() for one in drawn.texts] == [one.get_text() for one in alone.texts]
+    assert len(plotting.trace_data(model)) == len(plotting.trace_data(model.draws_))
+
+
+def test_features_are_said_at_nodes():
+    """Where columns have names: at inner nodes below them, at the last ones before the rows."""
+    tree = small_tree(2)
+    rng = np.random.default_rng(0)
+    known = replace(
+        tree,
+        feature_names=np.array(["<b>legs", "milk"]),
+        component_means=rng.normal(size=(tree.n_components, 2)) * 3,
+        feature_means=np.zeros(2),
+        feature_scales=np.ones(2),
+    )
+    for plot in (plotting.plot_tree, plotting.plot_icicle):
+        said = [text.get_text() for text in plot(known, ax=new_axes(16, 12)).texts]
+        assert any("milk +" in text or "milk -" in text for text in said)
+        none = [text.get_text() for text in plot(known, ax=new_axes(16, 12), features=0).texts]
+        assert not any("milk" in text for text in none)
+        unnamed = replace(known, feature_names=None)
+        plain = [text.get_text() for text in plot(unnamed, ax=new_axes(16, 12)).texts]
+        assert not any("x1" in text for text in plain)
+    inner = plotting.plot_tree(known, ax=new_axes(16, 12)).findobj(
+        lambda one: (one.get_gid() or "").startswith("features")
+    )
+    assert inner
 
 
 def test_wrong_use():

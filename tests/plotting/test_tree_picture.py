@@ -8,7 +8,7 @@ import pytest
 from matplotlib.colors import to_rgba
 
 from bhmc import Tree, plotting
-from bhmc.plotting import _colors, _text
+from bhmc.plotting import _text
 from bhmc.plotting._collapse import collapse
 from bhmc.plotting._tree_layout import node_radii
 from tests.plotting.pictures import (
@@ -77,7 +77,7 @@ def test_the_picture_of_a_tree_is_its_layout(direction):
     )
     owner, column = np.nonzero(marks.counts[~rest])
     np.testing.assert_array_equal(pies.get_offsets(), places[~rest][owner])
-    colors = _colors.component_colors(marks.components, marks.counts[0])
+    colors = marks.colors
     np.testing.assert_allclose(pies.get_facecolors(), [to_rgba(colors[i]) for i in column])
     shares = (marks.counts / marks.size[:, None])[~rest][owner, column]
     np.testing.assert_allclose(
@@ -113,7 +113,7 @@ def test_labels_say_rows_support_components_and_names():
         elif one:
             assert _text.percent(marks.support[one]) in text
         if marks.is_last[one] and not marks.is_rest[one]:
-            assert text.startswith(f"{marks.size[one]} (c")
+            assert text.startswith(f"[{marks.node[one]}] {marks.size[one]} (c")
             rows = members(tree, marks.node[one])
             assert f"item {rows[0]}" in text
             held = np.bincount(tree.components[rows])
@@ -197,4 +197,4 @@ def test_names_of_nodes_are_drawn():
             assert name in said
         assert "birds" not in "".join(text.get_text() for text in plot(tree, ax=new_axes()).texts)
     ends = plotting.plot_tree(named, ax=new_axes(14, 8)).texts
-    assert any(text.get_text().startswith("birds · 8") for text in ends)
+    assert any(text.get_text().startswith("birds [8] 8") for text in ends)

@@ -15,10 +15,11 @@ from bhmc._cli.options import FIT_OPTIONS, SET_BY_THE_COMMAND
 from bhmc._cli.output import counted, print_json, print_result, say, terminal_width
 from bhmc._cli.records import check_same_data, data_record, summary
 from bhmc._cli.results import name_tree, refusals_of, short_text, write_results
-from bhmc._cli.show import count_draws
+from bhmc._cli.show import count_draws, say_view
 from bhmc._estimator.auto_transition import transition_for
 from bhmc._estimator.progress_log import logging_progress
 from bhmc._estimator.rounds import AUTO_DRAWS
+from bhmc._estimator.view import opened_tree
 from bhmc._io.tables.read import Reading, Table, check_fittable, read_table
 from bhmc._io.versions import versions
 from bhmc._validation.errors import RefusedError
@@ -248,8 +249,9 @@ def _report(model: BHMC, folder: RunFolder, record: dict[str, Any], options) -> 
         shown = {name: record[name] for name in ("status", "seed", "seconds", "result")}
         print_json({"folder": str(folder.path), **shown})
     else:
-        text, hidden = short_text(model.tree_, terminal_width())
+        text, hidden = short_text(opened_tree(model), terminal_width())
         print_result(text)
+        say_view(model, f"bhmc show {folder.path} --tree", options.quiet)
         if hidden:
             say(f"Nodes of fewer than {hidden} data are not shown; `bhmc show` shows all.")
     say(

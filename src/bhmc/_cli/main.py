@@ -18,6 +18,7 @@ _COMMANDS = {
     "fit": "fit",
     "show": "show",
     "plot": "plot",
+    "report": "report",
     "export": "export",
     "predict": "predict",
     "diagnose": "show",

@@ -17,7 +17,7 @@ from bhmc._cli.options import (
 )
 from bhmc._version import __version__
 
-PLOTS = ("tree", "icicle", "trace", "coclustering", "prior")
+PLOTS = ("tree", "dendrogram", "icicle", "trace", "coclustering", "prior")
 EXPORTS = ("newick", "linkage", "json", "csv", "graphml", "arviz")
 SHELLS = ("bash", "zsh", "tcsh")
 EXPERIMENTS = ("animals", "fashion", "amazon")
@@ -27,6 +27,7 @@ a first session:
   bhmc fit animals.csv -o run --levels 3
   bhmc show run --features 3
   bhmc plot run -o tree.png
+  bhmc report run -o page.html
 
 exit codes:
   0    done
@@ -140,7 +141,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"bhmc {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for add in (_fit, _show, _plot, _predict, _export, _diagnose, _demo, _prior):
+    for add in (_fit, _show, _plot, _html_report, _predict, _export, _diagnose, _demo, _prior):
         add(commands)
     for add in (_reproduce, _compare, _completion):
         add(commands)
@@ -212,6 +213,11 @@ def _show(commands) -> None:
         _SHOW,
     )
     _dendrogram(parser, "print")
+    parser.add_argument(
+        "--tree",
+        action="store_true",
+        help="print the tree, also where a run opens with the dendrogram",
+    )
     parser.add_argument("--depth", type=whole(0), metavar="N", help="levels to show; 0: the root")
     parser.add_argument(
         "--min-size", type=whole(1), default=1, metavar="N", help="hide nodes of fewer data"
@@ -252,7 +258,9 @@ def _show(commands) -> None:
 def _plot(commands) -> None:
     parser = _on_folder(commands, "plot", "draw a picture of a run (needs matplotlib)")
     parser.add_argument(
-        "--kind", choices=PLOTS, default="tree", help="what to draw (default: tree)"
+        "--kind",
+        choices=PLOTS,
+        help="what to draw (default: tree; dendrogram where components have no place on the tree)",
     )
     _dendrogram(parser, "draw")
     _output(parser, "the picture, by its ending .png, .svg or .pdf (default: DIR/KIND.png)")
@@ -262,6 +270,19 @@ def _plot(commands) -> None:
         help="for coclustering: the level of the tree, or `component` (default: component)",
     )
     parser.add_argument("--dpi", type=whole(10), default=150, help="dots an inch (default: 150)")
+    _json(parser)
+
+
+def _html_report(commands) -> None:
+    parser = _on_folder(
+        commands,
+        "report",
+        "write a page of HTML about a run (needs matplotlib)",
+        "Write one page of HTML about a run: pictures of tree and dendrogram, what sets the top\n"
+        "branches apart, whether the chains agree, the oddest rows, settings and versions.\n"
+        "The page needs no network and no other file.",
+    )
+    _output(parser, "the page (default: DIR/report.html)")
     _json(parser)
 
 

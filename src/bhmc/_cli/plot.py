@@ -7,7 +7,7 @@ import numpy as np
 
 from bhmc import BHMC, Tree
 from bhmc._cli.export import put_in_place, said_where
-from bhmc._cli.show import load_run, tree_of
+from bhmc._cli.show import dendrogram_of, load_run, say_view
 from bhmc._validation.errors import RefusedError, refusals
 
 _ENDINGS = ("png", "svg", "pdf", "jpg", "webp")
@@ -16,7 +16,7 @@ _ENDINGS = ("png", "svg", "pdf", "jpg", "webp")
 def plot(options) -> int:
     """Draw a picture and write it to a file."""
     folder, _, model = load_run(options.folder)
-    kind = _kind(options)
+    kind = _kind(options, model)
     path = folder.path / f"{kind}.png" if options.output is None else Path(options.output)
     ending = path.suffix.lower().removeprefix(".")
     if ending not in _ENDINGS:
@@ -25,18 +25,22 @@ def plot(options) -> int:
         )
     level = _level(options.level, model)
     with refusals():
-        figure = _figure(kind, model, tree_of(model, options), level)
+        as_dendrogram = kind == "dendrogram" or options.dendrogram
+        tree = dendrogram_of(model) if as_dendrogram else model.tree_
+        figure = _figure(kind, model, tree, level)
     put_in_place(path, lambda part: figure.savefig(part, format=ending, dpi=options.dpi))
     return said_where(options, path)
 
 
-def _kind(options) -> str:
-    """The picture that is asked for."""
-    if not options.dendrogram:
-        return options.kind
-    if options.kind not in ("tree", "icicle"):
-        raise RefusedError(f"--kind {options.kind} draws no tree: leave --dendrogram out.")
-    return "dendrogram" if options.kind == "tree" else options.kind
+def _kind(options, model: BHMC) -> str:
+    """The picture that is asked for, or what the model opens with."""
+    if options.dendrogram:
+        if options.kind not in (None, "tree", "dendrogram", "icicle"):
+            raise RefusedError(f"--kind {options.kind} draws no tree: leave --dendrogram out.")
+        return options.kind if options.kind == "icicle" else "dendrogram"
+    if options.kind is None:
+        say_view(model, "--kind tree")
+    return options.kind or model.view_
 
 
 def _level(text: str | None, model: BHMC) -> int | str:
@@ -55,12 +59,8 @@ def _figure(kind: str, model: BHMC, tree: Tree, level: int | str) -> Any:
     import_matplotlib("bhmc plot").use("Agg")  # no window, also where there is no screen
     from bhmc import plotting
 
-    draw = {
-        "tree": lambda: plotting.plot_tree(model.tree_),
-        "dendrogram": lambda: plotting.plot_dendrogram(tree),
-        "icicle": lambda: plotting.plot_icicle(tree),
-        "trace": lambda: plotting.plot_trace(model.draws_),
-        "coclustering": lambda: plotting.plot_coclustering(model.draws_, level, tree=model.tree_),
-        "prior": lambda: plotting.plot_prior_posterior(model),
-    }
-    return np.ravel(np.asarray(draw[kind](), dtype=object))[0].figure
+    if kind == "icicle" and tree is not model.tree_:
+        drawn: Any = plotting.plot_icicle(tree)
+    else:
+        drawn = model.plot(kind, **({"level": level} if kind == "coclustering" else {}))
+    return np.ravel(np.asarray(drawn, dtype=object))[0].figure

@@ -33,15 +33,19 @@ def refusals_of(table: Table) -> Iterator[None]:
 
 
 def name_tree(model: BHMC, table: Table) -> None:
-    """Give the tree the names of rows and columns where the fit had no way to learn them."""
-    tree = model.tree_
+    """Give the trees the names of rows and columns where the fit had no way to learn them."""
+    model.tree_ = _named(model.tree_, table)
+    model.dendrogram_ = _named(model.dendrogram_, table)
+
+
+def _named(tree: Tree, table: Table) -> Tree:
     names = tree.names
     if names is None and table.items is not None:
         names = np.array(table.items)
     columns = tree.feature_names
     if columns is None and table.columns is not None:
         columns = np.array(table.names)
-    model.tree_ = replace(tree, names=names, feature_names=columns)
+    return replace(tree, names=names, feature_names=columns)
 
 
 def write_results(folder: RunFolder, model: BHMC, table: Table) -> str:

@@ -11,6 +11,7 @@ from bhmc._cli.folder import RunFolder
 from bhmc._cli.options import ALL_TOP_NODES
 from bhmc._cli.output import counted, fitted, print_json, say, terminal_width
 from bhmc._cli.results import tree_text
+from bhmc._estimator.view import DENDROGRAM, WHY_DENDROGRAM
 from bhmc._validation.errors import RefusedError, refusals
 from bhmc.tree import NodeDescription
 from bhmc.tree.consensus import nearest_above, supported
@@ -32,10 +33,24 @@ def load_run(name: str) -> tuple[RunFolder, dict[str, Any], BHMC]:
     return folder, record, model
 
 
-def tree_of(model: BHMC, options) -> Tree:
-    """The tree that is asked for: with --dendrogram the dendrogram of components."""
-    if not options.dendrogram:
-        return model.tree_
+def say_view(model: BHMC, see: str, quiet: bool = False) -> None:
+    """Where the model opens with the dendrogram: why, and what command shows the tree."""
+    if model.view_ == DENDROGRAM:
+        say(f"{WHY_DENDROGRAM} For the tree: {see}.", quiet=quiet)
+
+
+def tree_of(model: BHMC, options, opens: bool = False) -> Tree:
+    """The tree that is asked for: the tree, or the dendrogram of components.
+
+    Where `opens` is true and none is asked for, it is what the model opens with.
+    """
+    if options.dendrogram or (opens and model.view_ == DENDROGRAM):
+        return dendrogram_of(model)
+    return model.tree_
+
+
+def dendrogram_of(model: BHMC) -> Tree:
+    """The dendrogram of components, or a sentence where an older model has none."""
     try:
         return model.dendrogram_
     except AttributeError as error:
@@ -53,7 +68,10 @@ def show(options) -> int:
     _, record, model = load_run(options.folder)
     if options.describe is not None:
         return _describe(model, options)
-    tree = tree_of(model, options)
+    opens = not (options.tree or options.dendrogram)
+    tree = tree_of(model, options, opens)
+    if opens and not options.json:
+        say_view(model, f"bhmc show {options.folder} --tree")
     if options.min_support is not None and tree.support is None:
         raise RefusedError("the support of nodes is not known in this run.")
     if options.json:

@@ -16,6 +16,7 @@ from bhmc._estimator.chain_run import common_draws
 from bhmc._estimator.checkpoint import check_checkpoint
 from bhmc._estimator.counts import Counts
 from bhmc._estimator.description import Description
+from bhmc._estimator.displays import Displays
 from bhmc._estimator.log_lines import log_choice, log_fit
 from bhmc._estimator.pilot_families import family_evidence
 from bhmc._estimator.point_estimate import described, point_estimate, scores_of_rows
@@ -68,7 +69,9 @@ ESTIMATES = ("vi", "map")
 _MOST_CATEGORIES = 100
 
 
-class BHMC(ArvizExport, Description, Counts, CallbackSupport, ClusterMixin, BaseEstimator):
+class BHMC(
+    ArvizExport, Description, Displays, Counts, CallbackSupport, ClusterMixin, BaseEstimator
+):
     """Bayesian hierarchical mixture clustering.
 
     Infers a tree of clusters without being told how many there are. Every node of the tree is a

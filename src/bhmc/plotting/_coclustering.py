@@ -14,6 +14,7 @@ from bhmc._extras import import_matplotlib
 from bhmc._validation.parameters import check_whole
 from bhmc.plotting._canvas import axes_for, size_in_points
 from bhmc.plotting._colors import INK
+from bhmc.plotting._given import given_draws
 from bhmc.plotting._text import FONT_SIZE, PLAIN, item_names, one_line, width_of
 from bhmc.posterior.draws import Draws
 from bhmc.posterior.summary import check_level, coclustering, pairs_together
@@ -119,9 +120,9 @@ def plot_coclustering(
         What was drawn on.
     """
     import_matplotlib("plot_coclustering")
-    if hasattr(draws, "draws_"):
-        tree = draws.tree_ if tree is None else tree
-        draws = draws.draws_
+    if not isinstance(draws, np.ndarray | list | tuple):
+        tree = getattr(draws, "tree_", None) if tree is None else tree
+        draws = given_draws(draws, "plot_coclustering")
     grid = coclustering_grid(draws, level, tree=tree, rows=rows, max_cells=max_cells)
     called = _names(tree, names)
     if len(grid.bounds) <= len(grid.rows):

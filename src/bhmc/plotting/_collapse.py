@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._validation.parameters import check_whole
-from bhmc.plotting._colors import shown_components
+from bhmc.plotting._colors import OTHER, component_colors, shown_components
 from bhmc.tree import Tree
 from bhmc.tree.consensus import (
     left_out,
@@ -60,6 +60,8 @@ class Marks:
     """Whether components mean something; not so in a dendrogram."""
     names: list[str]
     """(m,) what a person calls the node; empty for a rest and a node without a name."""
+    colors: list[str]
+    """(c + 1,) the colour of each of `components`, and last of all other components."""
 
     @property
     def is_rest(self) -> NDArray[np.bool_]:
@@ -90,6 +92,7 @@ def collapse(
     min_size: int = 1,
     min_support: float | None = None,
     max_depth: int | None = None,
+    colors: list[str] | None = None,
 ) -> Marks:
     """The marks for a tree: at most `max_nodes`, the largest nodes first.
 
@@ -106,6 +109,8 @@ def collapse(
         are nodes with the same rows as the node that they hang from.
     max_depth : int, optional
         Last level that is shown.
+    colors : list of str, optional
+        A colour for each component; by default those of `component_colors`.
     """
     max_nodes = check_whole(max_nodes, "max_nodes", 1)
     allowed = _allowed(tree, check_whole(min_size, "min_size", 1), min_support, max_depth)
@@ -141,6 +146,7 @@ def collapse(
     if min_support is not None:
         level = _depths(parent)
     components, counts, colour = _counts(tree, parent, mark_of)
+    colors = component_colors(tree) if colors is None else colors
     main, main_size = _main(tree, mark, mark_of, n_marks)
     order = np.lexsort((colour, _starts(parent, size)[mark_of]))
     return Marks(
@@ -158,6 +164,7 @@ def collapse(
         row_order=order,
         has_mixtures=tree.has_mixtures,
         names=[name_of(tree, node) for node in nodes.tolist()] + [""] * len(above),
+        colors=[*(colors[k] for k in components.tolist()), OTHER],
     )
 
 

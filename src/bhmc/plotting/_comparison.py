@@ -14,6 +14,7 @@ from bhmc._validation.parameters import check_whole
 from bhmc.metrics import TreeComparison
 from bhmc.plotting._canvas import axes_for
 from bhmc.plotting._colors import INK, LINE, support_colors
+from bhmc.plotting._given import with_article
 from bhmc.plotting._text import FONT_SIZE, PLAIN, listing, percent, shorten
 from bhmc.tree import Tree
 from bhmc.tree.index import uppermost
@@ -79,6 +80,11 @@ def comparison_layout(comparison: TreeComparison, *, max_nodes: int = 30) -> Com
     max_nodes : int, default=30
         Most nodes of each tree; the largest are shown.
     """
+    if not isinstance(comparison, TreeComparison):
+        raise TypeError(
+            "plot_comparison takes what compare_trees(a, b) returned, got "
+            f"{with_article(type(comparison).__name__)}."
+        )
     max_nodes = check_whole(max_nodes, "max_nodes", 1)
     partner = {(0, pair.a): pair.jaccard for pair in comparison.pairs}
     partner |= {(1, pair.b): pair.jaccard for pair in comparison.pairs}

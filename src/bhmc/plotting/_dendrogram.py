@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 from bhmc._extras import import_matplotlib
 from bhmc._validation.parameters import check_whole
 from bhmc.plotting._canvas import axes_for, size_in_points
-from bhmc.plotting._colors import INK, LINE
+from bhmc.plotting._colors import INK, LINE, base_of, component_colors
+from bhmc.plotting._given import Given, given_tree
+from bhmc.plotting._labels import with_members
 from bhmc.plotting._text import (
     FONT_SIZE,
     PLAIN,
     apart,
     count,
     item_names,
-    listing,
     percent,
     width_of,
 )
@@ -81,24 +82,25 @@ def dendrogram_layout(tree: Tree, max_tips: int = 40) -> DendrogramLayout:
 
 
 def plot_dendrogram(
-    tree: Tree,
+    tree: Any,
     *,
     ax: Axes | None = None,
     names: Iterable | None = None,
     max_tips: int = 40,
     support: bool = True,
     label: str = "nats of log likelihood lost by sharing one parameter",
+    features: int = 2,
 ) -> Axes:
     """A tree with heights as a dendrogram: where two lines meet is the height of their node.
 
     The axis of heights is a scale of square roots, so that low nodes can be told apart. A tip says
-    how many rows it holds, their component (or how many there are) and names, as far as there is
-    room.
+    its id in brackets, how many rows it holds, their component (or how many there are), what sets
+    them apart and their names, as far as there is room. Components of one branch have one hue.
 
     Parameters
     ----------
-    tree : Tree
-        Such as `model.dendrogram_`.
+    tree : BHMC or Tree
+        A fitted model, whose `dendrogram_` is drawn; or a tree with heights.
     ax : matplotlib Axes, optional
         Where to draw; a new figure, large enough for its text, if not given.
     names : iterable of length n, optional
@@ -106,9 +108,11 @@ def plot_dendrogram(
     max_tips : int, default=40
         Most tips; the highest nodes are split first.
     support : bool, default=True
-        Whether the support of nodes is said, where it is known.
+        Whether the support of nodes is said beside their ids, where it is known.
     label : str, optional
         What the axis of heights says.
+    features : int, default=2
+        Features or words named at a tip, as in `plot_tree`.
 
     Returns
     -------
@@ -116,15 +120,18 @@ def plot_dendrogram(
         What was drawn on. `ax.figure.savefig("dendrogram.pdf")` keeps it.
     """
     import_matplotlib("plot_dendrogram")
+    given = given_tree(tree, "plot_dendrogram", "dendrogram_")
+    tree, features = given.tree, check_whole(features, "features", 0)
     layout, called = dendrogram_layout(tree, max_tips), item_names(tree, names)
     n_tips = int(layout.is_tip.sum())
-    right = 1.6 if called is None else 4.0
+    phrase = given.phrase(features)
+    right = 1.6 if called is None and tree.feature_names is None else 4.0
     ax = axes_for(ax, (6.0 + right, max(n_tips * _SLOT / 72 + 1.2, 2.5)), (0.3, right, 0.6, 0.3))
     _set_axes(ax, layout, n_tips, label)
-    _draw_lines(ax, layout)
-    _draw_tips(ax, tree, layout, called)
-    if support and tree.support is not None:
-        _draw_support(ax, tree, layout)
+    colors = _colors(given, layout)
+    _draw_lines(ax, layout, colors)
+    _draw_tips(ax, tree, layout, called, phrase, colors)
+    _draw_ids(ax, tree, layout, support)
     return ax
 
 
@@ -184,7 +191,27 @@ def _root(heights: NDArray) -> NDArray:
     return np.sqrt(np.maximum(heights, 0.0))
 
 
-def _draw_lines(ax: Axes, layout: DendrogramLayout) -> None:
+def _colors(given: Given, layout: DendrogramLayout) -> list[str]:
+    """(m,) the colour of the largest component of a mark; grey where several hues are below."""
+    tree = given.tree
+    if not tree.has_mixtures:
+        return [LINE] * len(layout.node)
+    own = given.colors or component_colors(tree)
+    main = tree._counts.component[tree._counts.first[layout.node]]
+    found = [own[component] for component in main.tolist()]
+    hues: list[set[str]] = [set() for _ in found]
+    for one in range(len(found) - 1, -1, -1):  # a mark comes after the one above it
+        if layout.is_tip[one]:
+            hues[one].add(base_of(found[one]))
+        if layout.parent[one] >= 0:
+            hues[layout.parent[one]] |= hues[one]
+    return [
+        color if tip or len(below) == 1 else LINE
+        for color, tip, below in zip(found, layout.is_tip, hues, strict=True)
+    ]
+
+
+def _draw_lines(ax: Axes, layout: DendrogramLayout, colors: list[str]) -> None:
     """From every mark a line along to the height of the node above, then across to it."""
     from matplotlib.collections import LineCollection
 
@@ -195,18 +222,34 @@ def _draw_lines(ax: Axes, layout: DendrogramLayout) -> None:
         np.column_stack([layout.height[above], layout.across[below]]),
         np.column_stack([layout.height[above], layout.across[above]]),
     ]
-    lines = LineCollection(list(np.stack(ends, axis=1)), colors=LINE, linewidths=1.2, gid="lines")
+    lines = LineCollection(
+        list(np.stack(ends, axis=1)), colors=colors[1:], linewidths=1.6, gid="lines"
+    )
     ax.add_collection(lines, autolim=False)
 
 
-def _draw_tips(ax: Axes, tree: Tree, layout: DendrogramLayout, names: list[str] | None) -> None:
-    """Rows, component and names of the tips, right of the axis of heights."""
+def _draw_tips(
+    ax: Axes,
+    tree: Tree,
+    layout: DendrogramLayout,
+    names: list[str] | None,
+    phrase: Callable[[int], str],
+    colors: list[str],
+) -> None:
+    """Id, rows, component, features and names of the tips, right of the axis of heights."""
     box = ax.get_position()
     width, _ = size_in_points(ax)
     room = width * (1 - box.x1) / max(box.width, 1e-9) - 2 * _GAP
-    for one in np.flatnonzero(layout.is_tip).tolist():
+    tips = np.flatnonzero(layout.is_tip)
+    if tree.has_mixtures:
+        dots = np.column_stack([np.zeros(len(tips)), layout.across[tips]])
+        shades = [colors[one] for one in tips.tolist()]
+        style = {"s": 22, "c": shades, "edgecolors": INK, "linewidths": 0.4}
+        ax.scatter(*dots.T, zorder=3, clip_on=False, gid="tips", **style)
+    for one in tips.tolist():
+        node = int(layout.node[one])
         ax.annotate(
-            _tip_text(tree, int(layout.node[one]), names, room),
+            _tip_text(tree, node, phrase(node), names, room),
             (0.0, float(layout.across[one])),
             (_GAP, 0),
             textcoords="offset points",
@@ -219,27 +262,26 @@ def _draw_tips(ax: Axes, tree: Tree, layout: DendrogramLayout, names: list[str] 
         )
 
 
-def _tip_text(tree: Tree, node: int, names: list[str] | None, room: float) -> str:
-    """Such as `20 (c1) · chicken, crow and 18 more`."""
-    text = f"{tree.sizes[node]:,}"
+def _tip_text(tree: Tree, node: int, phrase: str, names: list[str] | None, room: float) -> str:
+    """Such as `[7] 20 (c1) · feathers: chicken, crow and 18 more`."""
+    text = f"[{node}] {tree.sizes[node]:,}" if node else f"{tree.sizes[node]:,}"
     if tree.has_mixtures:
         held = np.unique(tree.components[tree.members(node)])
         text += f" (c{held[0]})" if len(held) == 1 else f" ({count(len(held), 'component')})"
-    if names is None:
-        return text
-    listed = [names[row] for row in tree.members(node).tolist()]
-    more = listing(listed, room - width_of(text + " · "))
-    return f"{text} · {more}" if more else text
+    listed = [] if names is None else [names[row] for row in tree.members(node).tolist()]
+    return with_members(text, phrase, listed, room)
 
 
-def _draw_support(ax: Axes, tree: Tree, layout: DendrogramLayout) -> None:
-    """The support of nodes that branch, but for the root, above their lines where there is room."""
-    assert tree.support is not None
-    support = tree.support[layout.node]
-    shown = np.flatnonzero(~layout.is_tip & ~np.isnan(support) & (layout.parent >= 0))
+def _draw_ids(ax: Axes, tree: Tree, layout: DendrogramLayout, support: bool) -> None:
+    """Id and support of nodes that branch, but for the root, above their lines where is room."""
+    known = tree.support if support and tree.support is not None else np.full(tree.n_nodes, np.nan)
+    shown = np.flatnonzero(~layout.is_tip & (layout.parent >= 0))
     shown = shown[np.argsort(-layout.height[shown], kind="stable")]
     places = np.column_stack([layout.height[shown], layout.across[shown]])
-    texts = [percent(float(value)) for value in support[shown]]
+    texts = [
+        f"[{node}]" if np.isnan(known[node]) else f"[{node}] {percent(float(known[node]))}"
+        for node in layout.node[shown].tolist()
+    ]
     kept = apart(_boxes(ax, places, texts), np.empty((0, 4)))
     for i in np.flatnonzero(kept).tolist():
         ax.annotate(
@@ -251,7 +293,7 @@ def _draw_support(ax: Axes, tree: Tree, layout: DendrogramLayout) -> None:
             va="bottom",
             fontsize=_SMALL,
             color=INK,
-            gid=f"support {shown[i]}",
+            gid=f"node {shown[i]}",
             **PLAIN,
         )
 

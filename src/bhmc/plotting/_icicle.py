@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._extras import import_matplotlib
-from bhmc._validation.parameters import check_choice
+from bhmc._validation.parameters import check_choice, check_whole
 from bhmc.plotting._canvas import axes_for, size_in_points
 from bhmc.plotting._collapse import Marks, collapse
-from bhmc.plotting._colors import REST, component_colors, ink_on, rgba, support_colors, tint
+from bhmc.plotting._colors import REST, ink_on, rgba, support_colors, tint
+from bhmc.plotting._given import given_tree
 from bhmc.plotting._labels import components_text, joined, rest_text, root_text, support_text
 from bhmc.plotting._legend import add_legend
 from bhmc.plotting._text import FONT_SIZE, LINE_HEIGHT, PLAIN, count, item_names, width_of
@@ -51,20 +52,22 @@ def icicle_boxes(
     min_size: int = 1,
     min_support: float | None = None,
     max_depth: int | None = None,
+    colors: list[str] | None = None,
 ) -> IcicleBoxes:
-    """Which nodes `plot_icicle` shows, and where; parameters as there."""
+    """Which nodes `plot_icicle` shows, and where; parameters as there, `colors` as in `Marks`."""
     marks = collapse(
         tree,
         max_nodes=max_nodes,
         min_size=min_size,
         min_support=min_support,
         max_depth=max_depth,
+        colors=colors,
     )
     return IcicleBoxes(marks, marks.placed(marks.size), marks.size, marks.level)
 
 
 def plot_icicle(
-    tree: Tree,
+    tree: Any,
     *,
     ax: Axes | None = None,
     names: Iterable | None = None,
@@ -73,17 +76,19 @@ def plot_icicle(
     min_support: float | None = None,
     max_depth: int | None = None,
     color: str = "component",
+    features: int = 2,
 ) -> Axes:
     """The hierarchy as nested boxes: a row for each level, a box as wide as its node has rows.
 
     A box has a tint of the component that holds most of its rows, and at its foot a band with the
-    shares of all components. It says its rows, support and components as far as they fit. What is
+    shares of all components. It says its id in brackets, its rows, support and components, and what
+    sets it apart, as far as they fit. What is
     not shown is one grey box beside its siblings.
 
     Parameters
     ----------
-    tree : Tree
-        Such as `model.tree_`.
+    tree : BHMC or Tree
+        A fitted model, whose `tree_` is drawn with what sets its nodes apart; or a tree.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if not given.
     names : iterable of length n, optional
@@ -99,7 +104,10 @@ def plot_icicle(
     max_depth : int, optional
         Last level that is shown.
     color : {"component", "support"}, default="component"
-        What colours say. The eight largest components have colours, the others are grey.
+        What colours say. Components of one branch have one hue, each a shade of its own.
+    features : int, default=2
+        Features or words named at a node where there is room: those that set it apart from all
+        other rows, where columns have names. "legs +2.1" is a difference in standard deviations.
 
     Returns
     -------
@@ -107,6 +115,8 @@ def plot_icicle(
         What was drawn on.
     """
     import_matplotlib("plot_icicle")
+    given = given_tree(tree, "plot_icicle")
+    tree, features = given.tree, check_whole(features, "features", 0)
     check_choice(color, "color", ("component", "support"))
     if color == "support":
         known_support(tree, "color='support'")
@@ -117,12 +127,13 @@ def plot_icicle(
         min_size=min_size,
         min_support=min_support,
         max_depth=max_depth,
+        colors=given.colors,
     )
     ax = axes_for(ax, *_figure_size(boxes, called))
     _set_limits(ax, boxes)
     fills = _fills(boxes, color)
     _draw_boxes(ax, boxes, fills, color)
-    _draw_labels(ax, boxes, fills)
+    _draw_labels(ax, boxes, fills, given.phrase(features))
     _draw_names(ax, boxes, called)
     add_legend(ax, boxes.marks, color)
     return ax
@@ -155,7 +166,7 @@ def _fills(boxes: IcicleBoxes, color: str) -> NDArray[np.float64]:
     if color == "support":
         fills = support_colors(marks.support)
     else:
-        colors = rgba(component_colors(marks.components, marks.counts[0]))
+        colors = rgba(marks.colors)
         colored = np.isin(marks.main, marks.components)
         column = np.searchsorted(marks.components, marks.main)
         fills = tint(colors, _TINT)[np.where(colored, column, len(marks.components))]
@@ -185,7 +196,7 @@ def _draw_boxes(ax: Axes, boxes: IcicleBoxes, fills: NDArray[np.float64], color:
     _add(ax, sides[rests], "rests", facecolors=fills[rests], linewidths=0.0, **hatched)
     if color == "component":
         owner, column, ends = bands(boxes)
-        shades = rgba(component_colors(marks.components, marks.counts[0]))[column]
+        shades = rgba(marks.colors)[column]
         foot = boxes.top[owner] + 1.0
         parts = np.column_stack([ends, foot - _BAND, foot])
         _add(ax, parts, "bands", facecolors=shades, linewidths=0.0)
@@ -203,7 +214,9 @@ def _add(ax: Axes, sides: NDArray, gid: str, **style: Any) -> None:
     ax.add_collection(PolyCollection(list(corners), **style), autolim=False)
 
 
-def _draw_labels(ax: Axes, boxes: IcicleBoxes, fills: NDArray[np.float64]) -> None:
+def _draw_labels(
+    ax: Axes, boxes: IcicleBoxes, fills: NDArray[np.float64], phrase: Callable[[int], str]
+) -> None:
     """The longest label that fits into each box, upright where it is too narrow."""
     from matplotlib.patheffects import withStroke
 
@@ -215,7 +228,7 @@ def _draw_labels(ax: Axes, boxes: IcicleBoxes, fills: NDArray[np.float64]) -> No
         wide = boxes.width[one] * per_row
         if wide < line or high < line:
             continue
-        for lines in _texts(boxes.marks, one):
+        for lines in _texts(boxes.marks, one, phrase):
             needed = max(map(width_of, lines)) + 2 * _PAD
             tall = len(lines) * line
             if needed <= wide and tall <= high:
@@ -242,20 +255,24 @@ def _draw_labels(ax: Axes, boxes: IcicleBoxes, fills: NDArray[np.float64]) -> No
             break
 
 
-def _texts(marks: Marks, one: int) -> list[list[str]]:
+def _texts(marks: Marks, one: int, phrase: Callable[[int], str]) -> list[list[str]]:
     """What a box may say, in lines, the most first."""
     size, support = f"{marks.size[one]:,}", support_text(marks, one)
     if marks.is_rest[one]:
         return [[rest_text(marks, one)], rest_text(marks, one).split(", "), [size]]
     rows = count(int(marks.size[one]), "row")
-    name = marks.names[one]
-    head = root_text(marks, True) if one == 0 else joined(name, rows, support)
+    name, number = marks.names[one], f"[{marks.node[one]}]"
+    named_rows = " ".join(filter(None, (name, number, rows)))
+    head = root_text(marks, True) if one == 0 else joined(named_rows, support)
     said = [components_text(marks, one)] if marks.has_mixtures else []
     below = [f"{count(int(marks.hidden[one]), 'node')} below"] if marks.hidden[one] else []
-    short = joined(size, support if one else "")
+    short = joined(f"{number} {size}" if one else size, support if one else "")
     most = [head, " · ".join(said + below)] if said + below else [head]
+    told = [phrase(int(marks.node[one]))] if one else []
+    apart = [[*most, *told], [head, *told], [short, *told]] if told and told[0] else []
     named = [[name, short], [name, size], [name]] if name else []
-    return [most, [head, *said], [head], *named, [short], [size]]
+    numbered = [[f"{number} {size}"], [number, size]] if one else []
+    return [*apart, most, [head, *said], [head], *named, [short], *numbered, [size]]
 
 
 def _draw_names(ax: Axes, boxes: IcicleBoxes, names: list[str] | None) -> None:

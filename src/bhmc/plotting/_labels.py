@@ -1,5 +1,8 @@
 """What the marks of a tree say in words."""
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,27 +12,105 @@ from bhmc.plotting._text import count, listing, percent, width_of
 _MOST_COMPONENTS = 3
 
 
-def node_labels(marks: Marks, numbers: bool) -> dict[int, str]:
-    """Rows and support of the nodes with marks below.
+class Words(NamedTuple):
+    """What labels are made of."""
 
-    A node with an only child of the same support says nothing: the child says it all.
-    """
+    marks: Marks
+    names: list[str] | None
+    """What to call the rows."""
+    numbers: bool
+    """Whether the support is said."""
+    phrase: Callable[[int], str]
+    """What sets the node of an id apart."""
+
+    def node_labels(self) -> dict[int, str]:
+        """Id, rows and support of the nodes with marks below.
+
+        A node with an only child of the same support says nothing: the child says it all.
+        """
+        marks, numbers = self.marks, self.numbers
+        only = _only_child(marks)
+        labels, names = {}, chain_names(marks)
+        for one in np.flatnonzero(~marks.is_last).tolist():
+            said = support_text(marks, one) if numbers else ""
+            if one == 0:
+                labels[one] = root_text(marks, numbers).replace(" · ", "\n")  # there is little room
+            elif only[one] < 0:
+                labels[one] = joined(head_text(marks, one, names[one]), said)
+            else:
+                child = int(only[one])
+                repeated = marks.is_rest[child] or said == support_text(marks, child)
+                labels[one] = "" if repeated else said
+        return labels
+
+    def phrases(self) -> dict[int, str]:
+        """What sets the nodes with several marks below apart."""
+        only = _only_child(self.marks)
+        several = np.flatnonzero(~self.marks.is_last & (only < 0)).tolist()
+        return {one: self.phrase(int(self.marks.node[one])) for one in several if one}
+
+    def last_labels(self, room: NDArray[np.float64]) -> dict[int, str]:
+        """Labels of the marks with nothing below, each at most as wide as its `room` in points."""
+        marks, names = self.marks, self.names
+        members = members_of(marks) if names is not None else {}
+        labels, called = {}, chain_names(marks)
+        for one in np.flatnonzero(marks.is_last).tolist():
+            if marks.is_rest[one]:
+                listed = [names[row] for row in members[one]] if names is not None else []
+                labels[one] = with_members(rest_text(marks, one), "", listed, float(room[one]))
+                continue
+            text = self._last_text(one, called[one])
+            if width_of(text) > room[one]:  # the name or the number alone says most
+                fewer = [*filter(None, [called[one]]), f"{marks.size[one]:,}"]
+                fewer = [head_text(marks, one, called[one]), *fewer]
+                labels[one] = next((part for part in fewer if width_of(part) <= room[one]), "")
+                continue
+            listed = [names[row] for row in members[one]] if names is not None else []
+            phrase = self.phrase(int(marks.node[one]))
+            labels[one] = with_members(text, phrase, listed, float(room[one]))
+        return labels
+
+    def _last_text(self, one: int, name: str) -> str:
+        marks, said = self.marks, components_text(self.marks, one)
+        parts = [head_text(marks, one, name) + (f" ({said})" if said else "")]
+        if self.numbers and support_text(marks, one):
+            parts.append(support_text(marks, one))
+        if marks.hidden[one]:
+            parts.append(f"{count(int(marks.hidden[one]), 'node')} below")
+        return " · ".join(parts)
+
+
+def with_members(text: str, phrase: str, listed: list[str], room: float) -> str:
+    """A label that goes on with what sets the node apart, and some of its rows by name."""
+    left = room - width_of(text + " · ")
+    if phrase:
+        share = left * (0.5 if listed else 1.0)
+        phrase = next((part for part in _shorter(phrase) if width_of(part) <= share), "")
+    if phrase:
+        text, left = f"{text} · {phrase}", left - width_of(phrase + ": ")
+    more = listing(listed, left) if listed else ""
+    return f"{text}{': ' if phrase else ' · '}{more}" if more else text
+
+
+def _shorter(phrase: str) -> list[str]:
+    """The phrase, and the phrase with fewer features."""
+    parts = phrase.split(", ")
+    return [", ".join(parts[:n]) for n in range(len(parts), 0, -1)]
+
+
+def _only_child(marks: Marks) -> NDArray[np.int64]:
+    """(m,) the mark below that has all rows of the mark; -1 where there is none."""
     only = np.full(len(marks.node), -1)
     below = np.arange(1, len(marks.node))
     same = marks.size[below] == marks.size[marks.parent[below]]
     only[marks.parent[below[same]]] = below[same]
-    labels, names = {}, chain_names(marks)
-    for one in np.flatnonzero(~marks.is_last).tolist():
-        said = support_text(marks, one) if numbers else ""
-        if one == 0:
-            labels[one] = root_text(marks, numbers).replace(" · ", "\n")  # there is little room
-        elif only[one] < 0:
-            labels[one] = joined(names[one], f"{marks.size[one]:,}", said)
-        else:
-            child = int(only[one])
-            repeated = marks.is_rest[child] or said == support_text(marks, child)
-            labels[one] = "" if repeated else said
-    return labels
+    return only
+
+
+def head_text(marks: Marks, one: int, name: str = "") -> str:
+    """Name, id and rows of a node, as text has them: `birds [8] 20`."""
+    head = f"[{marks.node[one]}] {marks.size[one]:,}"
+    return f"{name} {head}" if name else head
 
 
 def chain_names(marks: Marks) -> list[str]:
@@ -62,7 +143,7 @@ def support_text(marks: Marks, one: int) -> str:
 
 
 def components_text(marks: Marks, one: int) -> str:
-    """The components of a mark's rows, most rows first: `c1`, or `c4: 7, c6: 6`; or nothing."""
+    """The components of a mark's rows: `c1`, `c4: 7, c6: 6`, or `c4 and 5 more`; or nothing."""
     if not marks.has_mixtures:
         return ""
     counts = marks.counts[one]
@@ -70,43 +151,14 @@ def components_text(marks: Marks, one: int) -> str:
         return f"c{marks.main[one]}"
     names = [*(f"c{k}" for k in marks.components), "others"]
     held = [i for i in np.argsort(-counts, kind="stable").tolist() if counts[i]]
-    said = ", ".join(f"{names[i]}: {counts[i]:,}" for i in held[:_MOST_COMPONENTS])
-    return said + (", …" if len(held) > _MOST_COMPONENTS else "")
+    if len(held) > _MOST_COMPONENTS:
+        return f"c{marks.main[one]} and {len(held) - 1} more"
+    return ", ".join(f"{names[i]}: {counts[i]:,}" for i in held)
 
 
 def rest_text(marks: Marks, one: int) -> str:
     """How much a rest stands for."""
     return f"{count(int(marks.hidden[one]), 'more node')}, {count(int(marks.size[one]), 'row')}"
-
-
-def last_labels(
-    marks: Marks, names: list[str] | None, room: NDArray[np.float64], numbers: bool
-) -> dict[int, str]:
-    """Labels of the marks with nothing below, each at most as wide as its `room` in points."""
-    members = members_of(marks) if names is not None else {}
-    labels, called = {}, chain_names(marks)
-    for one in np.flatnonzero(marks.is_last).tolist():
-        if marks.is_rest[one]:
-            parts = [rest_text(marks, one)]
-        else:
-            said = components_text(marks, one)
-            parts = [called[one]] if called[one] else []
-            parts.append(f"{marks.size[one]:,}" + (f" ({said})" if said else ""))
-            if numbers and support_text(marks, one):
-                parts.append(support_text(marks, one))
-            if marks.hidden[one]:
-                parts.append(f"{count(int(marks.hidden[one]), 'node')} below")
-        text = " · ".join(parts)
-        if width_of(text) > room[one]:  # the name or the number alone says most
-            fewer = (parts[0], f"{marks.size[one]:,}")
-            fewer = fewer[:1] if marks.is_rest[one] else fewer if called[one] else fewer[1:]
-            text = next((short for short in fewer if width_of(short) <= room[one]), "")
-        elif names is not None:
-            listed = [names[row] for row in members[one]]
-            more = listing(listed, room[one] - width_of(text + " · "))
-            text = f"{text} · {more}" if more else text
-        labels[one] = text
-    return labels
 
 
 def members_of(marks: Marks) -> dict[int, list[int]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from bhmc.plotting._canvas import size_in_points
 from bhmc.plotting._collapse import Marks
-from bhmc.plotting._colors import INK, REST, component_colors, support_colors
+from bhmc.plotting._colors import INK, REST, support_colors
 from bhmc.plotting._text import FONT_SIZE, percent, width_of
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # A handle and the space around an entry, in units of the font size: matplotlib's own settings.
 _HANDLE = 5.0
+# Components that are named; every mark says its own.
+_MOST_ENTRIES = 12
 
 
 def add_legend(ax: Axes, marks: Marks, color: str) -> None:
@@ -32,13 +34,7 @@ def add_legend(ax: Axes, marks: Marks, color: str) -> None:
     elif not marks.has_mixtures:
         entries = []
     else:
-        colors = component_colors(marks.components, marks.counts[0])
-        names = [*(f"c{k}" for k in marks.components), "others"]
-        entries = [
-            (f"{name} ({rows:,})", {"facecolor": shade})
-            for name, rows, shade in zip(names, marks.counts[0], colors, strict=True)
-            if rows
-        ]
+        entries = _of_components(marks)
     if marks.is_rest.any():
         entries.append(("collapsed", {"facecolor": REST, "hatch": "/////"}))
     if not entries:
@@ -59,3 +55,14 @@ def add_legend(ax: Axes, marks: Marks, color: str) -> None:
         handletextpad=0.4,
         columnspacing=1.2,
     )
+
+
+def _of_components(marks: Marks) -> list[tuple[str, dict]]:
+    """The largest components with their rows, and how many have no entry."""
+    rows, names = marks.counts[0], [*(f"c{k}" for k in marks.components), "others"]
+    held = np.flatnonzero(rows)
+    chosen = np.sort(held[np.argsort(-rows[held], kind="stable")[:_MOST_ENTRIES]])
+    entries = [(f"{names[i]} ({rows[i]:,})", {"facecolor": marks.colors[i]}) for i in chosen]
+    if len(held) > len(chosen):
+        entries.append((f"and {len(held) - len(chosen)} more", {"visible": False}))
+    return entries

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from bhmc._extras import import_matplotlib
 from bhmc._validation.parameters import check_whole
@@ -17,6 +16,7 @@ from bhmc.model.registry import transition_named
 from bhmc.model.state import CONCENTRATIONS
 from bhmc.plotting._canvas import grid_for
 from bhmc.plotting._colors import INK, PALETTE
+from bhmc.plotting._given import given_model
 from bhmc.plotting._text import FONT_SIZE
 from bhmc.plotting._trace import histogram_edges
 from bhmc.priors import Prior
@@ -49,7 +49,7 @@ def prior_posterior_data(
     model: Any, *, n_samples: int = 100, max_rows: int = 20_000
 ) -> list[PriorPosterior]:
     """What `plot_prior_posterior` draws; parameters as there."""
-    check_is_fitted(model, "draws_")
+    given_model(model, "plot_prior_posterior")
     check_whole(n_samples, "n_samples", 2)
     check_whole(max_rows, "max_rows", 0)
     draws = model.draws_

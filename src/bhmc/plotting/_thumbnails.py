@@ -11,7 +11,8 @@ from bhmc._extras import import_matplotlib
 from bhmc._validation.parameters import check_whole
 from bhmc.plotting._canvas import axes_for
 from bhmc.plotting._colors import INK, LINE, REST
-from bhmc.plotting._labels import joined, rest_text
+from bhmc.plotting._given import given_tree
+from bhmc.plotting._labels import head_text, rest_text
 from bhmc.plotting._text import FONT_SIZE, PLAIN, count
 from bhmc.plotting._tree_layout import TreeLayout, tree_layout
 from bhmc.tree import Tree
@@ -26,7 +27,7 @@ _GAP = 1
 
 
 def plot_thumbnails(
-    tree: Tree,
+    tree: Any,
     images: ArrayLike,
     *,
     ax: Axes | None = None,
@@ -45,8 +46,8 @@ def plot_thumbnails(
 
     Parameters
     ----------
-    tree : Tree
-        The tree of n images.
+    tree : BHMC or Tree
+        A fitted model of n images, or its tree.
     images : array-like of shape (n, height, width) or (n, height, width, 3)
         Grey or coloured images; grey ones are shown dark on white, whatever their scale.
     ax : matplotlib Axes, optional
@@ -68,6 +69,7 @@ def plot_thumbnails(
         What was drawn on.
     """
     import_matplotlib("plot_thumbnails")
+    tree = given_tree(tree, "plot_thumbnails").tree
     pictures = _checked(images, tree)
     per_node = check_whole(per_node, "per_node", 1)
     layout = tree_layout(tree, max_nodes=max_nodes, min_size=min_size, max_depth=max_depth)
@@ -178,7 +180,7 @@ def _draw_marks(
         elif n_below[one] > 1 or one == 0:
             square = strip(pictures, rows, 2)
             _draw_image(ax, square, place, (0.0, 0.0), 1.3 * _THUMB, (0.5, 0.5), frame=True)
-            said = joined(marks.names[one], f"{marks.size[one]:,}")
+            said = head_text(marks, one, marks.names[one]) if one else f"{marks.size[one]:,} rows"
             ax.annotate(
                 said, place, (0, 0.65 * _THUMB + 3), textcoords="offset points",
                 ha="center", va="bottom", fontsize=FONT_SIZE, color=INK, gid=f"mark {one}", **PLAIN,
@@ -187,7 +189,7 @@ def _draw_marks(
 
 def _draw_words(ax: Axes, marks: Any, one: int, place: tuple[float, float]) -> None:
     rest = bool(marks.is_rest[one])
-    words = (marks.names[one], count(int(marks.size[one]), "row"))
+    words = (marks.names[one], f"[{marks.node[one]}] " + count(int(marks.size[one]), "row"))
     text = rest_text(marks, one).replace(", ", ",\n") if rest else "\n".join(filter(None, words))
     ax.annotate(
         text, place, (5, 0), textcoords="offset points", ha="left", va="center",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from bhmc._extras import import_matplotlib
 from bhmc._validation.parameters import check_choice, check_whole
 from bhmc.plotting._canvas import grid_for
 from bhmc.plotting._colors import INK, PALETTE
+from bhmc.plotting._given import given_draws
 from bhmc.plotting._text import FONT_SIZE
 from bhmc.posterior.draws import Draws
 
@@ -35,10 +36,9 @@ class Trace(NamedTuple):
     """(bin + 1,) its edges, the same for all chains."""
 
 
-def trace_data(
-    draws: Draws, names: Sequence[str] | None = None, *, n_bins: int = 20
-) -> list[Trace]:
+def trace_data(draws: Any, names: Sequence[str] | None = None, *, n_bins: int = 20) -> list[Trace]:
     """What `plot_trace` draws; parameters as there."""
+    draws = given_draws(draws, "plot_trace")
     n_bins = check_whole(n_bins, "n_bins", 1)
     numbers = draws.numbers()
     chosen = _usual(draws, numbers) if names is None else _known(numbers, names)
@@ -46,7 +46,7 @@ def trace_data(
 
 
 def plot_trace(
-    draws: Draws,
+    draws: Any,
     names: Sequence[str] | None = None,
     *,
     ax: Sequence[Axes] | NDArray | None = None,
@@ -61,8 +61,8 @@ def plot_trace(
 
     Parameters
     ----------
-    draws : Draws
-        Such as `model.draws_`.
+    draws : BHMC or Draws
+        A fitted model, or its `draws_`.
     names : sequence of str, optional
         Names of `draws.numbers()`. If not given: log joint, components, nodes of each level, and
         the hyperparameters that are learned.
@@ -79,6 +79,7 @@ def plot_trace(
         What was drawn on; `axes[0, 0].figure` is the figure.
     """
     import_matplotlib("plot_trace")
+    draws = given_draws(draws, "plot_trace")
     check_choice(panel, "panel", ("rank", "histogram"))
     traces = trace_data(draws, names, n_bins=n_bins)
     axes = grid_for(ax, (len(traces), 2), (9.0, 1.3 * len(traces) + 0.6))

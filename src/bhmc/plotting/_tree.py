@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._extras import import_matplotlib
-from bhmc._validation.parameters import check_choice
+from bhmc._validation.parameters import check_choice, check_whole
 from bhmc.plotting._canvas import axes_for, size_in_points
 from bhmc.plotting._collapse import Marks
-from bhmc.plotting._colors import INK, LINE, REST, component_colors, rgba, support_colors
-from bhmc.plotting._labels import last_labels
+from bhmc.plotting._colors import INK, LINE, REST, rgba, support_colors
+from bhmc.plotting._given import given_tree
+from bhmc.plotting._labels import Words
 from bhmc.plotting._legend import add_legend
 from bhmc.plotting._text import FONT_SIZE, item_names, width_of
 from bhmc.plotting._tree_labels import GAP, draw_labels
 from bhmc.plotting._tree_layout import LARGEST, Space, TreeLayout, node_radii, tree_layout
-from bhmc.tree import Tree
 from bhmc.tree.checks import known_support
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _SLOT, _EDGE = 14.0, 12.0
 
 
 def plot_tree(
-    tree: Tree,
+    tree: Any,
     *,
     ax: Axes | None = None,
     names: Iterable | None = None,
@@ -40,18 +40,20 @@ def plot_tree(
     color: str = "component",
     support: str | None = "number",
     direction: str = "right",
+    features: int = 2,
 ) -> Axes:
     """The hierarchy as nodes and lines, a column for each level.
 
     A node is a pie of the components of its rows; its area and the width of the line to it grow
-    with the number of its rows. Beside it are that number and its support. Nodes with nothing below
-    also say their components and list their rows by name, as far as there is room. What is not
-    shown is one grey node under the same parent, which says how much it stands for.
+    with the number of its rows. Beside it are its id in brackets, that number and its support, and
+    what sets it apart. Nodes with nothing below also say their components and list their rows by
+    name, as far as there is room. What is not shown is one grey node under the same parent, which
+    says how much it stands for.
 
     Parameters
     ----------
-    tree : Tree
-        Such as `model.tree_`.
+    tree : BHMC or Tree
+        A fitted model, whose `tree_` is drawn with what sets its nodes apart; or a tree.
     ax : matplotlib Axes, optional
         Where to draw; a new figure, large enough for its text, if not given.
     names : iterable of length n, optional
@@ -66,11 +68,14 @@ def plot_tree(
     max_depth : int, optional
         Last level that is shown.
     color : {"component", "support"}, default="component"
-        What colours say. The eight largest components have colours, the others are grey.
+        What colours say. Components of one branch have one hue, each a shade of its own.
     support : {"number", "transparency"} or None, default="number"
         How the support of nodes is shown, where it is known.
     direction : {"right", "down"}, default="right"
         Where the root's children are.
+    features : int, default=2
+        Features or words named at a node where there is room: those that set it apart from all
+        other rows, where columns have names. "legs +2.1" is a difference in standard deviations.
 
     Returns
     -------
@@ -78,6 +83,8 @@ def plot_tree(
         What was drawn on. `ax.figure.savefig("tree.pdf")` keeps it.
     """
     import_matplotlib("plot_tree")
+    given = given_tree(tree, "plot_tree")
+    tree, features = given.tree, check_whole(features, "features", 0)
     check_choice(color, "color", ("component", "support"))
     check_choice(direction, "direction", ("right", "down"))
     if support is not None:
@@ -91,16 +98,18 @@ def plot_tree(
         min_size=min_size,
         min_support=min_support,
         max_depth=max_depth,
+        colors=given.colors,
     )
-    margins = (0.2, 0.2, 0.35, 0.6) if direction == "right" else (0.6, 0.2, 0.2, 0.6)
+    words = Words(layout.marks, called, support == "number", given.phrase(features))
+    margins = (0.2, 0.2, 0.35, 0.6) if direction == "right" else (0.6, 0.6, 0.2, 0.6)
     ax = axes_for(ax, _figure_size(layout, direction), margins)
-    space = _space(ax, layout, called, direction, support == "number")
+    space = _space(ax, layout, words, direction)
     _set_limits(ax, layout, space)
     radii = node_radii(layout, space.level, space.slot)
     faded = _transparency(layout.marks, support)
     _draw_lines(ax, layout, space, faded)
     _draw_nodes(ax, layout, space, radii, faded, color)
-    draw_labels(ax, layout, space, radii, called, support == "number")
+    draw_labels(ax, layout, space, radii, words)
     add_legend(ax, layout.marks, color)
     return ax
 
@@ -112,13 +121,11 @@ def _figure_size(layout: TreeLayout, direction: str) -> tuple[float, float]:
     return (along, across) if direction == "right" else (max(across, 5.0), along)
 
 
-def _space(
-    ax: Axes, layout: TreeLayout, names: list[str] | None, direction: str, numbers: bool
-) -> Space:
+def _space(ax: Axes, layout: TreeLayout, words: Words, direction: str) -> Space:
     """Share the Axes between levels and labels: at most half of it for labels."""
     width, height = size_in_points(ax)
     along, across = (width, height) if direction == "right" else (height, width)
-    labels = last_labels(layout.marks, names, np.full(len(layout.depth), along / 2), numbers)
+    labels = words.last_labels(np.full(len(layout.depth), along / 2))
     wanted = max(map(width_of, labels.values())) + LARGEST + GAP
     room = min(wanted, along / 2)
     n_levels = max(int(layout.depth.max()), 1)
@@ -207,8 +214,7 @@ def _draw_nodes(
         _add(ax, circles, places[nodes], radii[nodes], "pies", facecolors=colors, linewidths=0)
     else:
         owner, column, paths = pie_slices(marks.counts[nodes])
-        every = component_colors(marks.components, marks.counts[0])
-        colors = rgba([every[i] for i in column], faded[nodes[owner]])
+        colors = rgba([marks.colors[i] for i in column], faded[nodes[owner]])
         _add(
             ax,
             paths,

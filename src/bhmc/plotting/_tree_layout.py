@@ -38,14 +38,16 @@ def tree_layout(
     min_size: int = 1,
     min_support: float | None = None,
     max_depth: int | None = None,
+    colors: list[str] | None = None,
 ) -> TreeLayout:
-    """Which nodes `plot_tree` shows, and where; parameters as there."""
+    """Which nodes `plot_tree` shows, and where; parameters as there, `colors` as in `Marks`."""
     marks = collapse(
         tree,
         max_nodes=max_nodes,
         min_size=min_size,
         min_support=min_support,
         max_depth=max_depth,
+        colors=colors,
     )
     n_below = marks.is_last.astype(np.int64)  # marks with nothing below, under each mark
     for one in range(len(n_below) - 1, 0, -1):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._extras import import_pandas
+from bhmc.posterior.display import diagnostics_html
 from bhmc.posterior.draws import Draws
 from bhmc.posterior.rhat_ess import ess_bulk, ess_tail, mcse_mean, rhat
 
@@ -103,6 +104,9 @@ class Diagnostics:
         foot = [textwrap.fill(f"- {note}", 88, subsequent_indent="  ") for note in notes]
         parts = [f"{size}: {verdict}", "\n".join(_lines(self.table)), "\n".join(foot)]
         return "\n\n".join(part for part in parts if part)
+
+    def _repr_html_(self) -> str:
+        return diagnostics_html(self)
 
     def __repr__(self) -> str:
         n, failed = len(self.table["name"]), int((~self.table["ok"]).sum())

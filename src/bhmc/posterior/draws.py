@@ -19,6 +19,7 @@ from bhmc._extras import import_pandas
 from bhmc._validation.parameters import check_whole
 from bhmc.model.protocol import Places
 from bhmc.model.state import Partition
+from bhmc.posterior.display import DrawsDisplay
 
 __all__ = ["Draws", "Mixture", "Partition", "concat"]
 
@@ -48,7 +49,7 @@ _KEPT = {"partitions": "partition_index", "mixtures": "mixture_index"}
 
 
 @dataclass(frozen=True, eq=False)
-class Draws:
+class Draws(DrawsDisplay):
     """All that was kept. Arrays begin with (chain, draw) and cannot be written to."""
 
     log_joint: NDArray[np.float64]

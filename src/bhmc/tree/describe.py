@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bhmc._extras import import_pandas
 from bhmc.tree.node_features import AGAINST, KINDS, NodeFeatures
 from bhmc.tree.node_names import chain_name
-from bhmc.tree.table import feature_name
+from bhmc.tree.table import feature_name, knows_features, named_features
 
 if TYPE_CHECKING:
     from bhmc.tree import Tree
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 # A feature with a smaller statistic is not named: a node and its complement differ so much by
 # chance.
 _LEAST_STATISTIC = 2.0
+
+# A smaller difference, in standard deviations, is not named in a picture.
+_LEAST_EFFECT = 0.3
 
 # A member is borderline if it belongs to the node less than this share of the firmest member.
 _BORDERLINE = 0.8
@@ -173,6 +176,40 @@ def describe_node(
         typical=typical,
         borderline=borderline,
     )
+
+
+def node_phrase(tree: Tree, node: int, n: int, features: NodeFeatures | None = None) -> str:
+    """What sets a node apart from all other rows, in a few words; "" where nothing is known.
+
+    A share or a word that the rows have is its name, one that they lack "no milk"; a number is
+    "legs +2.1", in standard deviations.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    node : int
+        Id of the node.
+    n : int
+        Most features.
+    features : NodeFeatures, optional
+        What sets the nodes of this tree apart. Without it features are those of
+        `Tree.top_features`, where columns have names.
+    """
+    if not node or not n:
+        return ""
+    if features is not None and len(features.group_of) == tree.n_nodes:
+        return ", ".join(map(_phrase, _effects(tree, features, 1, int(features.group_of[node]), n)))
+    if tree.feature_names is None or not knows_features(tree):
+        return ""
+    found = named_features(tree, node, n)
+    return ", ".join(f"{name} {value:+.1f}" for name, value in found if abs(value) >= _LEAST_EFFECT)
+
+
+def _phrase(one: FeatureEffect) -> str:
+    if one.kind == "number":
+        return f"{one.feature} {one.effect:+.1f}"
+    return one.feature if one.effect > 0 else f"no {one.feature}"
 
 
 def _effects(

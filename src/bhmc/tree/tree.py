@@ -18,6 +18,7 @@ from bhmc.model.state import State
 from bhmc.tree.checks import check_node, names_or_own
 from bhmc.tree.consensus import consensus_fields
 from bhmc.tree.cuts import cut_into, cut_supported, pruned_fields, warn_of_few_leaves
+from bhmc.tree.display import TreeDisplay
 from bhmc.tree.from_parents import check_rooted, fields_of, from_linkage
 from bhmc.tree.from_state import fields_of_state
 from bhmc.tree.graph import graph
@@ -37,7 +38,7 @@ from bhmc.tree.text import tree_text
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class Tree(TreeDisplay):
     """A hierarchy of nodes over n data, every node a mixture over shared components.
 
     Node ids are 0..n_nodes-1, level by level: the root is 0, the leaves come last. Siblings are in

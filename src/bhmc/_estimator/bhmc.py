@@ -20,8 +20,10 @@ from bhmc._estimator.profiles import feature_blocks, word_features
 from bhmc._estimator.progress import CallbackSupport, Listener, with_callbacks
 from bhmc._estimator.rounds import AUTO
 from bhmc._estimator.running import chosen_by_data, run_task, task_of
+from bhmc._estimator.table_reading import Given, categories_by_name, read_for_fit, with_families
 from bhmc._estimator.warm_start import Going
-from bhmc._validation.data import row_names
+from bhmc._validation.column_kinds import check_columns
+from bhmc._validation.column_plan import ColumnPlan
 from bhmc._validation.errors import naming_columns
 from bhmc._validation.init import STARTS, check_init
 from bhmc._validation.parameters import (
@@ -32,13 +34,7 @@ from bhmc._validation.parameters import (
     check_whole_or,
     seed_sequence,
 )
-from bhmc._validation.reading import read_data
-from bhmc.likelihoods import (
-    allows_sparse,
-    categorical_columns,
-    kind_of,
-    resolve,
-)
+from bhmc.likelihoods import kind_of, resolve
 from bhmc.model.hyper import concentrations
 from bhmc.model.protocol import Transition
 from bhmc.model.registry import transition_named, unbound, with_moves
@@ -58,10 +54,6 @@ from bhmc.tree import Tree
 from bhmc.tree.node_features import NodeFeatures, node_features
 
 ESTIMATES = ("vi", "map")
-
-
-# Text of more values than this rather names its rows: "auto" does not take it for categories.
-_MOST_CATEGORIES = 100
 
 
 class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator):
@@ -92,6 +84,12 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         "gaussian" for other numbers. In a frame it chooses for every column, and takes
         "categorical" for text. A name takes its scales from the data; an object such as
         `Gaussian(sigma2=0.5)` is used as it is. `likelihood_` says what was used.
+    columns : dict, optional
+        What columns of a frame are, by name: "number", "category", "truth", "date" (fitted as days
+        since 1970), "id" (names the rows, is not fitted) or "drop". The index of a pandas frame
+        goes by its name, or "index". An array has columns by number, or by `feature_names`. Of
+        other columns rules decide, where the likelihood is "auto" (docs/reading-tables.md);
+        `column_plan_` says what each was taken for.
     alpha : float, prior, "learn" or "auto", default="auto"
         How readily data open new branches. A number fixes alpha: a row opens a new branch at a node
         of m rows with odds of alpha to m. "auto" is 0.005 where locations diffuse and 0.1 with
@@ -229,15 +227,21 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
     likelihood_ : object of bhmc.likelihoods
         The family that was fitted; `likelihood_.describe()` says in one line which columns have
         which family.
+    column_plan_ : ColumnPlan
+        What every column of a frame was taken for, with which family; `print(column_plan_)` has a
+        line for each kind of column, `column_plan_.to_frame()` a row for each column.
     categories_ : dict
         The categories of every column of text, in the order of their codes, by the column's name
         (its number where it has none). Empty where X was no frame.
     item_names_ : (n,) array
-        Names of the rows, where X was a frame with an index of text.
+        Names of the rows, where X was a frame with an index of text or a column of ids.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : (n_features_in_,) array
         Their names, where X had string column names.
+    feature_names_ : array
+        Names of the columns that were fitted, where they have some: those of the frame without ids
+        and what was dropped, or `feature_names`.
 
     Examples
     --------
@@ -255,6 +259,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         *,
         transition=AUTO,
         likelihood="auto",
+        columns=None,
         alpha="auto",
         gamma0="auto",
         gamma="auto",
@@ -280,6 +285,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         self.n_levels = n_levels
         self.transition = transition
         self.likelihood = likelihood
+        self.columns = columns
         self.alpha = alpha
         self.gamma0 = gamma0
         self.gamma = gamma
@@ -303,7 +309,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y=None) -> "BHMC":
+    def fit(self, X, y=None, *, feature_names=None) -> "BHMC":
         """Sample the posterior of the hierarchy of the rows of X.
 
         Ctrl-C stops the chains: the draws so far are the fit, and `interrupted_` is True; with
@@ -313,18 +319,22 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         Parameters
         ----------
         X : (n, d) array or frame
-            Data, at least two rows. A frame of pandas or polars may have columns of text where the
-            likelihood is "auto", "categorical" or a `Product` with a categorical part. An index of
-            text names the rows.
+            Data, at least two rows. A frame of pandas or polars, or any Arrow table, may have
+            columns of text where the likelihood is "auto", "categorical" or a `Product` with a
+            categorical part. An index of text names the rows.
         y : ignored
             For scikit-learn's conventions.
+        feature_names : sequence of str, optional
+            Names of the columns of an array or sparse matrix, such as the words of a vectorizer
+            (`get_feature_names_out()`), for `describe`, exports and pictures.
         """
-        return self._fit(X, ())
+        return self._fit(X, (), feature_names)
 
-    def _fit(self, X, listeners: Sequence[Listener]) -> "BHMC":
+    def _fit(self, X, listeners: Sequence[Listener], feature_names=None) -> "BHMC":
         """`fit`, with further listeners to its chains."""
         self._check_parameters()
-        data, columns = self._check_data(X)
+        given: Given = read_for_fit(self, X, feature_names)
+        X, data, columns = given.X, given.data, given.columns
         transition = self._bound_transition(data, columns)
         init = check_init(
             self.init,
@@ -333,7 +343,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
             n_components=self.fixed_components,
         )
         # The last digits of products depend on the number of threads.
-        with one_blas_thread(), naming_columns(columns.names):
+        with one_blas_thread(), naming_columns(columns.names, columns.origin):
             likelihood = resolve(self.likelihood, data, columns, transition.located)
             family = likelihood.prepare(data)
         family.check_precision(self.precision)
@@ -355,21 +365,23 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         self.n_sweeps_ = max(one.made for one in course.chains)
         self.n_warmup_, self.thin_ = course.task.n_warmup, course.task.thin
         self.likelihood_, self.transition_ = likelihood, transition
-        self.categories_ = {
-            columns.names[j] if columns.names else j: labels
-            for j, labels in (columns.categories or {}).items()
-        }
+        self.column_plan_: ColumnPlan = with_families(given.plan, likelihood)
+        self.categories_ = categories_by_name(columns, given.plan)
         if self.hyper == "paper":
             self.warmup_traces_: WarmupTraces = collect_warmup(kept)
         self.draws_: Draws = collect(kept, transition)
-        names = row_names(X)
-        self.__dict__.pop("item_names_", None)  # of an earlier fit
-        if names is not None:
-            self.item_names_ = names
+        for earlier in ("item_names_", "feature_names_"):
+            self.__dict__.pop(earlier, None)
+        if columns.names is not None:
+            self.feature_names_ = np.array(columns.names)
+        if given.items is not None:
+            self.item_names_ = given.items
         with one_blas_thread():
             rng = np.random.default_rng(estimate_seed)
             tree = point_estimate(self, kept, family, transition, rng)
-        self.tree_: Tree = described(tree, self.draws_.partitions, data, columns, names)
+        self.tree_: Tree = described(
+            tree, self.draws_.partitions, data, columns, given.items
+        )
         with one_blas_thread():
             self.dendrogram_ = component_dendrogram(self.tree_, self.draws_, family)
             self.node_features_: NodeFeatures = node_features(
@@ -469,6 +481,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         if self.max_seconds is not None:
             check_positive(self.max_seconds, "max_seconds")
         check_n_jobs(self.n_jobs)
+        check_columns(self.columns)
         if self.hyper == "paper" and self.n_warmup == 0:
             raise ValueError(
                 "hyper='paper' learns during the warm-up only: n_warmup must be at least 1, got 0."
@@ -496,19 +509,6 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         kind = kind_of(self.likelihood, transition.located)
         transition.check(kind, self.n_levels, self.sampler)
         return transition
-
-    def _check_data(self, X):
-        """X as a float64 matrix of at least two rows and one column, as the likelihood allows; and
-        what is known of its columns.
-        """
-        return read_data(
-            X,
-            least_rows=2,
-            allow_missing=kind_of(self.likelihood).allows_missing,
-            allow_sparse=allows_sparse(self.likelihood),
-            coded=partial(categorical_columns, self.likelihood),
-            most_categories=_MOST_CATEGORIES if self.likelihood == "auto" else None,
-        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

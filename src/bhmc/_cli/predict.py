@@ -77,16 +77,27 @@ def _new_rows(options, fitted: dict[str, Any]) -> Table:
 def _reading(options, fitted: dict[str, Any]) -> Reading:
     """As the fitted table was read, but for what is said of this one."""
     was, said = Reading.from_json(fitted["reading"]), reading_of(options)
-    kinds = zip(fitted["names"], fitted["kinds"], strict=True)
-    text = [name for name, kind in kinds if kind == "text"]
+    kinds = {**_kinds(fitted), **dict(said.kinds)}
     item_column = fitted["item_column"] if said.id is None else said.id
     return replace(
         said,
         id=item_column,
         no_id=said.no_id or (was.no_id and said.id is None),
-        text=(*said.text, *text),
+        kinds=tuple(kinds.items()),
+        thousands=said.thousands or was.thousands,
         only=tuple(fitted["names"]),
         decimal=said.decimal if said.decimal != "." else was.decimal,
         encoding=said.encoding or was.encoding,
         header=was.header if said.header is None else said.header,
     )
+
+
+def _kinds(fitted: dict[str, Any]) -> dict[str, str]:
+    """What the fitted columns were taken for; a run of an older bhmc says number or text."""
+    if fitted.get("plan"):
+        uses = {column["name"]: column["use"] for column in fitted["plan"]}
+        return {name: uses[name] for name in fitted["names"]}
+    if fitted["is_matrix"]:
+        return {}
+    as_use = {"number": "number", "text": "category"}
+    return {name: as_use[kind] for name, kind in zip(fitted["names"], fitted["kinds"], strict=True)}

@@ -379,9 +379,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         with one_blas_thread():
             rng = np.random.default_rng(estimate_seed)
             tree = point_estimate(self, kept, family, transition, rng)
-        self.tree_: Tree = described(
-            tree, self.draws_.partitions, data, columns, given.items
-        )
+        self.tree_: Tree = described(tree, self.draws_.partitions, data, columns, given.items)
         with one_blas_thread():
             self.dendrogram_ = component_dendrogram(self.tree_, self.draws_, family)
             self.node_features_: NodeFeatures = node_features(

@@ -178,9 +178,7 @@ def categories_by_name(columns: Columns, plan: ColumnPlan) -> dict[Any, list]:
         What all columns were taken for.
     """
     called = plan.names or columns.names
-    return {
-        called[j] if called else j: labels for j, labels in (columns.categories or {}).items()
-    }
+    return {called[j] if called else j: labels for j, labels in (columns.categories or {}).items()}
 
 
 def read_for_prediction(model: Any, X: Any) -> tuple[Any, bool]:
@@ -220,9 +218,7 @@ def categories_by_number(model: Any) -> dict[int, list]:
     """
     plan: ColumnPlan = getattr(model, "column_plan_", ColumnPlan())
     names = [one.name for one in plan.columns] or list(getattr(model, "feature_names_in_", ()))
-    return {
-        names.index(key) if names else key: labels for key, labels in model.categories_.items()
-    }
+    return {names.index(key) if names else key: labels for key, labels in model.categories_.items()}
 
 
 def fitted_names(model: Any) -> list[str] | None:

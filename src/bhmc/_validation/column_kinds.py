@@ -16,6 +16,7 @@ from bhmc._validation.column_plan import ASKED, USES, HowToSay, PlannedColumn
 from bhmc._validation.errors import EntryError, WrongEntryError, WrongTypeError
 from bhmc._validation.spellings import (
     EXACT,
+    PERCENT,
     OddNumberError,
     Signed,
     days,
@@ -231,6 +232,10 @@ def _of_text(column: Seen, place: _Place) -> PlannedColumn:
     enough = len(observed) >= _MANY_ROWS or (place.j == 0 and len(observed) == len(cells))
     if all_different and enough and place.may_be_id:
         return _named_rows(name, texts)
+    if texts and all(cell.isdigit() for cell in texts) and any(cell[0] == "0" for cell in texts):
+        why = f"holds digits with leading zeros, such as {min(texts)!r}"
+        if n_values <= MOST_CATEGORIES:
+            return PlannedColumn(name, "category", "category", f"{n_values} values", why, "number")
     if n_values > MOST_CATEGORIES:
         return _many_values(column, n_values, texts, place)
     return PlannedColumn(name, "category", "category", f"{n_values} values")
@@ -278,7 +283,9 @@ def _dates_of(column: Seen, cells: Sequence, place: _Place) -> list[float] | Non
 
 def _dates(column: Seen, place: _Place, what: str) -> EntryError:
     how = place.how
-    need = f"{how(column.name, 'date')} fits them as days, {how(column.name, 'drop')} leaves them out"
+    need = (
+        f"{how(column.name, 'date')} fits them as days, {how(column.name, 'drop')} leaves them out"
+    )
     return WrongTypeError(what, None, place.j, need)
 
 
@@ -292,6 +299,8 @@ def _signed(cells: Sequence, place: _Place, name: Any) -> Signed | None:
 
 def _with_sign(name: Any, signed: Signed) -> PlannedColumn:
     detail, why = f"{signed.sign} taken off", f"holds numbers with {signed.sign}"
+    if signed.kind == PERCENT:
+        detail = "10% is read as 10"
     return PlannedColumn(
         name, signed.kind, "number", detail, why, instead="category", sign=signed.sign
     )
@@ -299,14 +308,19 @@ def _with_sign(name: Any, signed: Signed) -> PlannedColumn:
 
 def _check_separators(column: Seen, cells: Sequence, observed: list[str], place: _Place) -> None:
     """Refuse text that is numbers with separators throughout, such as 1,200."""
-    advice = separators_advice(observed[0], *place.spelling)
+    found = (separators_advice(cell, *place.spelling) for cell in observed)
+    advice = next((one for one in found if one), "")
     pattern = re.compile(r"^[+-]?\d[\d.,' \u00a0\u202f]*$")
     if advice and all(pattern.match(cell) for cell in observed):
-        row = next(row for row, cell in enumerate(cells) if cell is not None)
+        row = next(
+            row
+            for row, cell in enumerate(cells)
+            if cell is not None and separators_advice(cell, *place.spelling)
+        )
         if place.how(column.name, "id").startswith("columns="):
             advice = "turn it into numbers"
         need = f"{advice}; {place.how(column.name, 'category')} takes it as it is"
-        raise WrongEntryError(observed[0], row, place.j, need)
+        raise WrongEntryError(cells[row], row, place.j, need)
 
 
 def _check_beyond(column: Seen, cells: Sequence, observed: list[str], place: _Place) -> None:
@@ -329,7 +343,7 @@ def _check_beyond(column: Seen, cells: Sequence, observed: list[str], place: _Pl
 def _named_rows(name: Any, texts: list[str]) -> PlannedColumn:
     if texts and _are_sentences(texts):
         return PlannedColumn(
-            name, "text", "drop", because="is free text, different in every row", instead="category"
+            name, "text", "drop", because="is free text, different in every row", instead="text"
         )
     return PlannedColumn(
         name, "id", "id", because="is text that differs in every row", instead="category"
@@ -339,7 +353,7 @@ def _named_rows(name: Any, texts: list[str]) -> PlannedColumn:
 def _many_values(column: Seen, n_values: int, texts: list[str], place: _Place) -> PlannedColumn:
     if texts and _are_sentences(texts):
         why = f"is free text with {n_values} different values"
-        return PlannedColumn(column.name, "text", "drop", because=why, instead="category")
+        return PlannedColumn(column.name, "text", "drop", because=why, instead="text")
     how, name = place.how, column.name
     need = (
         f"at most {MOST_CATEGORIES} are taken for categories: "
@@ -356,9 +370,7 @@ def _are_sentences(texts: list[str]) -> bool:
 # ---- What a user says ----
 
 
-def _asked(
-    column: Seen, j: int, use: str, spelling: Spelling, how: HowToSay
-) -> PlannedColumn:
+def _asked(column: Seen, j: int, use: str, spelling: Spelling, how: HowToSay) -> PlannedColumn:
     """The use that a user names; what the cells were is found out where that matters."""
     name = column.name
     if use == "number" and column.type == "text":
@@ -398,7 +410,10 @@ def check_columns(columns: Any, what: str = "columns") -> None:
 
 
 def numbers_from_text(
-    cells: Sequence, sign: str, j: int, spelling: Spelling = Spelling()  # noqa: B008
+    cells: Sequence,
+    sign: str,
+    j: int,
+    spelling: Spelling = Spelling(),  # noqa: B008
 ) -> list[float]:
     """Text as numbers; a sign that all have is taken off.
 
@@ -476,4 +491,3 @@ def days_from(cells: Sequence, j: int) -> list[float]:
 
 def _is_day(cell: Any) -> bool:
     return cell is None or (not isinstance(cell, str) and isinstance(cell, int | float))
-

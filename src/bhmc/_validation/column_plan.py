@@ -26,6 +26,8 @@ HowToSay = Callable[[Any, str], str]
 
 def in_python(name: Any, use: str) -> str:
     """What a user of `BHMC` writes."""
+    if use == "text":
+        return "bhmc.preprocessing.TextFeatures"
     return f"columns={{{name!r}: {use!r}}}"
 
 
@@ -33,7 +35,8 @@ def in_options(name: Any, use: str) -> str:
     """What a user of the command line writes."""
     column = str(name)
     quoted = f"'{column}'" if set(column) & set(" ,;()&*?$'\"") else column
-    return f"--drop {quoted}" if use == "drop" else f"--as {quoted}={use}"
+    options = {"drop": f"--drop {quoted}", "text": f"--text {quoted}"}
+    return options.get(use, f"--as {quoted}={use}")
 
 
 class PlannedColumn(NamedTuple):
@@ -161,7 +164,7 @@ def _title(column: PlannedColumn, item_column: Any) -> str:
         return "id, names the rows" if column.name == item_column else "id, not fitted"
     if column.use == "drop":
         return f"{column.kind}, not fitted"
-    family = column.family or FAMILY_KINDS[column.use]
+    family = column.family or FAMILY_KINDS["truth" if column.kind == "truth" else column.use]
     kind = column.kind if column.kind == column.use else f"{column.kind} as {column.use}"
     plain = column.use == "number" and column.kind not in ("year", "constant")
     return f"{column.kind if plain else kind} ({family})"

@@ -125,9 +125,7 @@ def _may_be_categories(kind: str) -> bool:
     return kind in CATEGORIES or kind in TEXTS or kind == "object"
 
 
-def are_categories(
-    kind: str, values: list, j: int, names: list[str] | None = None
-) -> bool:
+def are_categories(kind: str, values: list, j: int, names: list[str] | None = None) -> bool:
     """Whether a column holds categories: some are observed, and objects among them are all text."""
     observed = [value for value in values if not is_missing(value)]
     if kind in CATEGORIES or kind in TEXTS:

@@ -138,6 +138,8 @@ def separators_advice(cell: str, decimal: str, thousands: str) -> str:
     decimal, thousands : str
         The options that are in force.
     """
+    if number(cell, decimal, thousands) is not None:
+        return ""
     if re.fullmatch(r"[+-]?\d{1,3},\d{3}", cell) and decimal == "." and not thousands:
         value = cell.replace(",", "")
         small = number(cell, ",")
@@ -306,7 +308,9 @@ def _day(cell: object, month_first: bool) -> float | None:
         return None
     at = _share_of_day(time)
     try:
-        return None if at is None else date(int(year), int(month), int(day)).toordinal() - _EPOCH + at
+        return (
+            None if at is None else date(int(year), int(month), int(day)).toordinal() - _EPOCH + at
+        )
     except ValueError:
         return None
 

@@ -60,18 +60,12 @@ def _new_rows(options, fitted: dict[str, Any]) -> Table:
         listed = ", ".join(repr(name) for name in missing[:5])
         more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
         raise RefusedError(f"{table.path} lacks columns that were fitted: {listed}{more}.")
-    left_out = [name for name in table.names if name not in fitted["names"]]
+    known = (*fitted["names"], fitted["item_column"], table.item_column)
+    left_out = [one.name for one in table.plan.columns if one.name not in known]
     if left_out:
         shown = ", ".join(map(repr, left_out[:5])) + (", ..." if len(left_out) > 5 else "")
         say(f"Left out, because they were not fitted: {shown}.")
-    table = table.select(fitted["names"])
-    for name, kind, was in zip(table.names, table.kinds, fitted["kinds"], strict=True):
-        if kind == "text" and was == "number":
-            raise RefusedError(
-                f"{table.path}, column {name!r} holds text, where the rows that were fitted have "
-                "numbers."
-            )
-    return table
+    return table.select(fitted["names"])
 
 
 def _reading(options, fitted: dict[str, Any]) -> Reading:

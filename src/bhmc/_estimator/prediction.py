@@ -214,8 +214,9 @@ class Prediction(TransformerMixin):
         -------
         (n_samples, d) array or frame
             The columns that were fitted, in order. A frame with text if the fit saw columns of
-            text, of the kind that it was given (pandas, polars, pyarrow), else an array. Rows of counts (multinomial) have `likelihood_.n_trials`
-            counts each, the median of the fit where the family was given by name.
+            text, of the kind that it was given (pandas, polars, pyarrow), else an array. Rows of
+            counts (multinomial) have `likelihood_.n_trials` counts each, the median of the fit
+            where the family was given by name.
         """
         check_is_fitted(self)
         n_samples = check_whole(n_samples, "n_samples", 1)

@@ -30,8 +30,8 @@ from bhmc._validation.spellings import (
 
 # Text of more values than this rather names its rows.
 MOST_CATEGORIES = 100
-# So many rows with a different entry each: it names rows. In a first column any number does.
-_MANY_ROWS = 10
+# So many rows with a different entry each: it names rows. In a first column fewer do.
+_MANY_ROWS, _FEW_ROWS = 10, 3
 # A year of so many values at most is a category; so are these many rows a value at least.
 _MOST_YEARS, _ROWS_A_YEAR = 12, 2
 # A column that is not called a year needs so many rows for each of its values.
@@ -158,7 +158,7 @@ def _why_id(name: Any, values: NDArray, j: int) -> str:
     steps = np.diff(values)
     if says_id(name) and len(values) > 1:
         return "is called an id and differs in every row"
-    if len(values) > 2 and (steps == 1).all():
+    if len(values) >= (_FEW_ROWS if j == 0 else _MANY_ROWS) and (steps == 1).all():
         return "counts the rows"
     if j == 0 and len(values) >= _MANY_ROWS and (steps > 0).all():
         return "is the first column and grows from row to row"
@@ -249,9 +249,8 @@ def _of_spelled(
     if truth_values(observed) is not None:
         words = "/".join(sorted(set(observed)))
         return PlannedColumn(name, "truth", "truth", words)
-    if days(observed[:1]) is not None or _may_be_date(observed[0]):
-        if _dates_of(column, cells, place) is not None:
-            raise _dates(column, place, f"dates such as {observed[0]!r}")
+    if _are_dates(observed[:1]) and _are_dates(observed):
+        raise _dates(column, place, f"dates such as {observed[0]!r}")
     if not any(letter.isdigit() for letter in observed[0]):
         return None
     odd = next((row for row, cell in enumerate(cells) if cell and odd_number(cell)), None)
@@ -266,19 +265,11 @@ def _of_spelled(
     return None
 
 
-def _may_be_date(cell: str) -> bool:
+def _are_dates(cells: Sequence) -> bool:
     try:
-        days([cell])
+        return days(cells) is not None
     except OddNumberError:
-        return True
-    return False
-
-
-def _dates_of(column: Seen, cells: Sequence, place: _Place) -> list[float] | None:
-    try:
-        return days(cells)
-    except OddNumberError:
-        return [math.nan]  # dates, though which ones is not known
+        return True  # though which ones is not known
 
 
 def _dates(column: Seen, place: _Place, what: str) -> EntryError:
@@ -365,6 +356,24 @@ def _many_values(column: Seen, n_values: int, texts: list[str], place: _Place) -
 def _are_sentences(texts: list[str]) -> bool:
     words = sorted(len(text.split()) for text in texts)
     return words[len(words) // 2] >= _WORDS_OF_A_SENTENCE
+
+
+def something_left(columns: Sequence[PlannedColumn]) -> tuple[PlannedColumn, ...]:
+    """The columns; where rules would leave nothing to fit, numbers and empty columns are data.
+
+    Parameters
+    ----------
+    columns : sequence of PlannedColumn
+        What the rules and the user say.
+    """
+    if any(one.is_fitted for one in columns):
+        return tuple(columns)
+    return tuple(
+        PlannedColumn(one.name, "number", "number")
+        if not one.was_asked and (one.kind == "empty" or one.instead == "number")
+        else one
+        for one in columns
+    )
 
 
 # ---- What a user says ----

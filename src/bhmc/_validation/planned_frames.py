@@ -11,6 +11,7 @@ from bhmc._validation.column_kinds import (
     Seen,
     days_from,
     numbers_from_text,
+    something_left,
     take_column,
     truths_from_text,
 )
@@ -64,8 +65,7 @@ def _is_arrow_table(X: Any) -> bool:
 
 def package_of(X: Any) -> str:
     """The package that the class of X is from: "pandas", "polars", "pyarrow", "duckdb", ..."""
-    name = type(X).__module__.split(".")[0].lstrip("_")
-    return "duckdb" if name == "duckdb" else name
+    return type(X).__module__.split(".")[0].lstrip("_")
 
 
 def array_frame(X: Any, names: list[str] | None) -> Frame:
@@ -127,17 +127,10 @@ def plan_frame(
                 use = "category" if is_text else "number"
                 one = PlannedColumn(name, use, use)
             columns.append(one)
-    columns = _something_left(columns)
+    columns = something_left(columns)
     ids = [one.name for one in columns if one.use == "id"]
     item = index if asked.get(index) == "id" else (ids or [None])[0]
-    return ColumnPlan(tuple(columns), package_of(X), item)
-
-
-def _something_left(columns: list[PlannedColumn]) -> list[PlannedColumn]:
-    """Where the rules leave nothing to fit, what is empty is data all the same."""
-    if any(one.is_fitted or one.was_asked for one in columns):
-        return columns
-    return [one._replace(use="number") if one.kind == "empty" else one for one in columns]
+    return ColumnPlan(columns, package_of(X), item)
 
 
 def index_name(X: Any) -> Any:

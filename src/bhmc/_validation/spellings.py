@@ -22,10 +22,13 @@ _CURRENCIES = "€$£¥₹₽₩"
 _CODES = ("EUR", "USD", "GBP", "CHF", "JPY", "CNY", "INR", "SEK", "NOK", "DKK", "PLN", "CZK")
 _BEFORE = re.compile(rf"^([+-]?)\s*([{_CURRENCIES}]|{'|'.join(_CODES)})\s*(.*)$")
 _AFTER = re.compile(r"^([+-]?[\d.,'\s]*\d[.,]?(?:[eE][+-]?\d+)?)\s*([^\d\s.,'+-]\S{0,5})$")
-_UNITS = frozenset(
-    "kg g mg µg lb lbs oz t km m cm mm µm nm in ft yd mi l L ml mL cl dl s ms min h d W kW V A Hz "
-    "kHz MHz GHz MB GB TB kB °C °F K Pa hPa bar m² m³ m2 m3 km/h m/s kJ J kcal cal".split()
-)
+_WEIGHTS = ("kg", "g", "mg", "µg", "lb", "lbs", "oz", "t")
+_LENGTHS = ("km", "m", "cm", "mm", "µm", "nm", "in", "ft", "yd", "mi", "m²", "m³", "m2", "m3")
+_VOLUMES = ("l", "L", "ml", "mL", "cl", "dl")
+_TIMES = ("s", "ms", "min", "h", "d", "km/h", "m/s", "Hz", "kHz", "MHz", "GHz")
+_OTHERS = ("W", "kW", "V", "A", "J", "kJ", "cal", "kcal", "kB", "MB", "GB", "TB")
+_STATES = ("°C", "°F", "K", "Pa", "hPa", "bar")
+_UNITS = frozenset((*_WEIGHTS, *_LENGTHS, *_VOLUMES, *_TIMES, *_OTHERS, *_STATES))
 
 _PLAIN = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 _ODD = re.compile(r"^[+-]?(0[xXoObB][0-9a-fA-F]+|\d+(_\d+)+(\.\d*)?)$")
@@ -288,7 +291,7 @@ def _month_first(texts: Sequence[tuple[int, str]]) -> bool | None:
 
 def _day(cell: object, month_first: bool) -> float | None:
     """Days since 1970-01-01."""
-    if cell is None or cell != cell:  # noqa: PLR0124 (NaN and NaT differ from themselves)
+    if cell is None or cell != cell:  # NaN and NaT differ from themselves
         return math.nan
     if isinstance(cell, datetime):
         at = cell.hour * 3600 + cell.minute * 60 + cell.second + cell.microsecond / 1e6

@@ -129,14 +129,11 @@ def typed(values: list, name: str, path: Path) -> NDArray:
     Whole numbers that doubles would round become text, so that nothing changes.
     """
     observed = [value for value in values if value is not None]
-    kept_as_objects = (str, date, timedelta)
-    if observed and all(isinstance(value, kept_as_objects) for value in observed):
-        if all(isinstance(value, str) for value in observed) or not any(
-            isinstance(value, str) for value in observed
-        ):
+    for kept in (str, date, timedelta):
+        if observed and all(isinstance(value, kept) for value in observed):
             return np.array(values, dtype=object)
     try:
-        if any(isinstance(value, kept_as_objects) for value in observed):
+        if any(isinstance(value, (str, date, timedelta)) for value in observed):
             raise TypeError
         if any(isinstance(value, int) and int(float(value)) != value for value in observed):
             return np.array([None if value is None else str(value) for value in values], object)

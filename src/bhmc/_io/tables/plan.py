@@ -12,6 +12,7 @@ from bhmc._validation.column_kinds import (
     Spelling,
     days_from,
     numbers_from_text,
+    something_left,
     take_column,
     truths_from_text,
 )
@@ -50,7 +51,7 @@ def plan_columns(names: list[str], columns: list[NDArray], asked: Asked) -> Colu
             continue
         use = asked.uses.get(name)
         planned.append(take_column(seen, j, len(names), in_options, use, asked.spelling, asked.ids))
-    return ColumnPlan(tuple(planned))
+    return ColumnPlan(something_left(planned))
 
 
 def _seen(name: str, column: NDArray) -> Seen:

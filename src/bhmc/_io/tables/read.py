@@ -115,7 +115,7 @@ class Table:
     """The line of each row in a text file."""
     notes: tuple[str, ...] = ()
     """What was found out rather than said by the user."""
-    plan: ColumnPlan = ColumnPlan()
+    plan: ColumnPlan = ColumnPlan()  # noqa: RUF009 (a tuple does not change)
     """What every column of the file was taken for; empty for a matrix."""
 
     @property
@@ -227,8 +227,6 @@ def _planned(table: Table, reading: Reading, further: Sequence[str]) -> Table:
     assert table.columns is not None
     try:
         plan = plan_columns(table.names, table.columns, asked)
-        if reading.only is None and not plan.fitted and not asked.uses:
-            plan = _as_data(plan)
         columns = [
             fitted_column(table.columns[j], plan.columns[j], j, asked.spelling) for j in plan.fitted
         ]
@@ -242,12 +240,6 @@ def _planned(table: Table, reading: Reading, further: Sequence[str]) -> Table:
         plan = plan._replace(item_column=table.names[first])
         named = _named_by(table, table.names[first], plan.columns[first])
     return replace(named, names=plan.names, columns=columns, plan=plan)
-
-
-def _as_data(plan: ColumnPlan) -> ColumnPlan:
-    """Where nothing would be left to fit, empty columns stay, to be refused as such."""
-    kept = [one._replace(use="number") if one.kind == "empty" else one for one in plan.columns]
-    return plan._replace(columns=tuple(kept))
 
 
 def check_fittable(table: Table) -> None:

@@ -32,7 +32,7 @@ _PATIENCE = 2.0
 def fit(options) -> int:
     """Fit, write the run folder and print the tree."""
     folder, record, table = (_resumed if options.resume else _begun)(options)
-    _say_columns(table, quiet=options.quiet)
+    say_columns(table, quiet=options.quiet)
     model = BHMC(
         **record["settings"],
         columns=_columns(table, record),
@@ -182,7 +182,7 @@ def _kinds_of(options) -> tuple[tuple[str, str], ...]:
     return tuple(kinds.items())
 
 
-def _say_columns(table: Table, quiet: bool) -> None:
+def say_columns(table: Table, quiet: bool) -> None:
     """What was found out of the table, and a line for each kind of column."""
     for note in table.notes:
         say(note, quiet=quiet)

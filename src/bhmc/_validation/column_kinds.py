@@ -136,6 +136,8 @@ def _of_numbers(column: Seen, place: _Place) -> PlannedColumn:
     observed = values[~np.isnan(values)]
     if not len(observed):
         return _empty(name)
+    if observed.min() < observed.max() and not (observed == np.floor(observed)).all():
+        return PlannedColumn(name, "number", "number")
     distinct = np.unique(observed)
     whole = bool((np.abs(observed) < math.inf).all() and (observed == np.floor(observed)).all())
     if column.whole and whole and place.may_be_id and len(distinct) == len(values):

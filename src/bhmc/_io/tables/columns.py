@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._validation.spellings import is_exact, number
+from bhmc._validation.spellings import EXACT, is_exact, number
 
 # Cells that stand for a missing entry, in small letters.
 MISSING = frozenset(("", "na", "n/a", "#n/a", "nan", "null", "?"))
 
-# Cells that may not be what Python's float makes of them: leading zeros, underscores, more digits
-# than a double has, exponents beyond it.
-_SUSPECT = re.compile(r"^[+-]?0\d|_|\d{16}|[eE][+-]?\d{3}", re.MULTILINE)
+# Digits whose leading zeros a number would lose.
 _CODE = re.compile(r"^0\d+$")
 
 
@@ -71,15 +69,13 @@ class Column:
         self, cells: Sequence[str], lines: Sequence[int], numbers: NDArray[np.float64]
     ) -> None:
         """Note cells that a number would change."""
-        if not _SUSPECT.search("\n".join(cells)):
-            return
-        for i, (cell, value) in enumerate(zip(cells, numbers, strict=True)):
-            if np.isnan(value):
-                continue
-            self.is_written |= bool(_CODE.match(cell)) and not self.as_numbers
-            if not is_exact(cell, value):
-                self.first_beyond = self.first_beyond or (lines[i], cell)
-                self.is_written |= not np.isinf(value) and not self.as_numbers
+        whole = np.flatnonzero(numbers == np.floor(numbers)).tolist()
+        codes = [i for i in whole if cells[i][:1] == "0" and _CODE.match(cells[i])]
+        self.is_written |= bool(codes) and not self.as_numbers
+        for i in np.flatnonzero(np.abs(numbers) >= EXACT).tolist():
+            if not is_exact(cells[i], numbers[i]):
+                self.first_beyond = self.first_beyond or (lines[i], cells[i])
+                self.is_written |= not np.isinf(numbers[i]) and not self.as_numbers
 
     def _add_text(self, cells: Sequence[str]) -> None:
         text = [None if cell.lower() in MISSING else cell for cell in cells]

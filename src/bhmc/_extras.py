@@ -23,6 +23,11 @@ def import_shtab(what: str) -> Any:
     return _import_extra("shtab", "shtab", "completion", what)
 
 
+def import_calamine(what: str) -> Any:
+    """python-calamine, which reads spreadsheets, likewise."""
+    return _import_extra("python_calamine", "python-calamine", "excel", what)
+
+
 def import_matplotlib(what: str) -> Any:
     """matplotlib, likewise."""
     return _import_extra("matplotlib", "matplotlib", "plot", what)

@@ -123,7 +123,8 @@ def test_refusals_of_predict(finished, table, tmp_path, capsys):
     line = refused(capsys, "predict", finished, other)
     assert "lacks columns that were fitted: 'flies', 'colour'." in line
     other.write_text("name,size,weight,flies,colour\na,big,2,1,red\n")
-    assert "column 'size' holds text" in refused(capsys, "predict", finished, other)
+    line = refused(capsys, "predict", finished, other)
+    assert "has the text 'big' in column 'size', line 2; values must be numbers." in line
     line = refused(capsys, "predict", finished, table, "-o", tmp_path / "no" / "out.csv")
     assert "there is no folder" in line
 

@@ -33,6 +33,7 @@ EXAMPLES_OF_PAGES = {
     "docs/five-minute-start.md": 20,
     "docs/metrics.md": 10,
     "docs/model-in-pictures.md": 5,
+    "docs/reading-tables.md": 5,
     "docs/reading-the-tree.md": 20,
     "docs/transitions.md": 8,
 }

@@ -137,7 +137,7 @@ def test_a_first_line_of_numbers_is_data_unless_said(written):
 
 
 def test_drop_and_text(written):
-    table = read_table(written(ANIMALS), Reading(drop=("colour",), text=("legs",)))
+    table = read_table(written(ANIMALS), Reading(drop=("colour",), kinds=(("legs", "category"),)))
     assert columns_of(table) == {"legs": ["6", "6", "4"], "flies": [0, 1, 0]}
 
 
@@ -213,14 +213,17 @@ def test_parquet(tmp_path, library, monkeypatch):
     np.testing.assert_array_equal(found["legs"], [6, np.nan, 4])
     np.testing.assert_array_equal(found["fly"], [1, 0, np.nan])
     assert found["colour"] == ["r", None, "b"]
-    assert "column 'day' holds values of type date" in refusal(str(file))
-    as_text = read_table(str(file), Reading(drop=("day",), text=("legs",)))
+    assert "dates or times in column 'day'; --as day=date fits them as days" in refusal(str(file))
+    days = read_table(str(file), Reading(kinds=(("day", "date"),)))
+    assert columns_of(days)["day"] == [18262] * 3
+    as_text = read_table(str(file), Reading(drop=("day",), kinds=(("legs", "category"),)))
     assert columns_of(as_text)["legs"] == ["6", None, "4"]
 
 
 def test_parquet_without_a_reader(written, monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     assert "needs polars or pyarrow" in refusal(written("x", "a.parquet"))
 
 
@@ -265,10 +268,11 @@ def test_one_row_and_nothing_that_varies(written):
         assert "is constant or empty" in refusal(written(text)), text
 
 
-@pytest.mark.parametrize("option", ["id", "drop", "text"])
+@pytest.mark.parametrize("option", ["id", "drop", "as"])
 def test_a_column_that_is_not_there(written, option):
     def said(name: str) -> str:
-        return refusal(written(ANIMALS), **{option: name if option == "id" else (name,)})
+        reading = {"id": name, "drop": (name,), "as": ((name, "category"),)}[option]
+        return refusal(written(ANIMALS), **{"kinds" if option == "as" else option: reading})
 
     assert said("Color") == f"--{option} 'Color' is no column of FILE. Did you mean 'colour'?"
     assert "Its columns are 'animal', 'legs'" in said("zzz")
@@ -284,13 +288,13 @@ def test_a_cell_that_is_no_number(written):
     assert text.startswith(
         "FILE, line 4, column 'weight': '12kg' is not a number, as 2 other cells of the column are."
     )
-    assert "--text 'weight'" in text
+    assert "--as weight=category" in text
 
 
 def test_a_decimal_comma(written):
     for text in ("a;b\n1,5;2\n3;1\n", "a;b\n1,5;2\n3,1;1\n"):
         found = refusal(written(text))
-        assert found.startswith("FILE, line 2, column 'a': '1,5' is not a number.")
+        assert found.startswith("FILE, line 2, column 'a': '1,5' is not a number:")
         assert "--decimal ','" in found
 
 
@@ -316,7 +320,14 @@ def test_unknown_endings(written, name):
 
 
 def test_a_spreadsheet(written):
-    assert refusal(written("x", "a.xlsx")).endswith("save it as CSV.")
+    assert refusal(written("x", "a.xlsx")).startswith("FILE is no spreadsheet, or damaged")
+
+
+def test_a_spreadsheet_without_its_reader(written, monkeypatch):
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    text = refusal(written("x", "a.xlsx"))
+    assert "pip install bhmc[excel]" in text
+    assert text.endswith("Or save it as CSV.")
 
 
 def test_nothing_left(written):
@@ -346,7 +357,6 @@ def test_bad_encodings(written):
     text = refusal(written("a,b\nÄpfel,1\n".encode("latin-1")))
     assert text.startswith("FILE is not UTF-8 text (byte 0xc4 ")
     assert "--encoding latin-1" in text
-    assert "--encoding utf-16" in refusal(written(ANIMALS.encode("utf-16")))
     assert "is not known" in refusal(written(ANIMALS), encoding="latin-99")
 
 

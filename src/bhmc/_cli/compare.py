@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from bhmc._cli.fit import reading_of
+from bhmc._cli.fit import reading_of, say_columns
 from bhmc._cli.reproduce import make_job, run_experiment
+from bhmc._io.tables.plan import columns_for_model
 from bhmc._io.tables.read import Table, check_fittable, read_table
 from bhmc._validation.errors import RefusedError, refusals
+from bhmc._validation.frames import is_frame
 
 # Squares of larger numbers, and sums of these, are no longer finite.
 _LARGEST = 1e100
@@ -31,6 +33,7 @@ def compare(options) -> int:
     table, classes = _apart(options)
     truth = _truth(classes, options)
     names = _level_names(options, truth.shape[1])
+    say_columns(table, quiet=options.quiet)
     X, notes = _data(table, options)
     notes += _judged(truth, names)
     question = experiment.Question(
@@ -43,6 +46,7 @@ def compare(options) -> int:
         repeats=options.repeats,
         sizes=tuple(options.sizes),
         notes=(*table.notes, *notes),
+        columns=columns_for_model(X, table.plan) if is_frame(X) else None,
     )
     job = make_job(options, options.output)
     return run_experiment(options, job, lambda: (question,), experiment.run)

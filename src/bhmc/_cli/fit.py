@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from bhmc import BHMC, warmup
@@ -13,15 +14,17 @@ from bhmc._cli.exit_codes import INTERRUPTED, OK
 from bhmc._cli.folder import RunFolder, is_at_work, now, owner
 from bhmc._cli.options import FIT_OPTIONS, SET_BY_THE_COMMAND
 from bhmc._cli.output import counted, print_json, print_result, say, terminal_width
-from bhmc._cli.records import check_same_data, data_record, summary
+from bhmc._cli.records import check_same_data, data_record, summary, with_families
 from bhmc._cli.results import name_tree, refusals_of, short_text, write_results
 from bhmc._cli.show import count_draws, say_view
 from bhmc._estimator.auto_transition import transition_for
 from bhmc._estimator.progress_log import logging_progress
 from bhmc._estimator.rounds import AUTO_DRAWS
 from bhmc._estimator.view import opened_tree
+from bhmc._io.tables.plan import columns_for_model
 from bhmc._io.tables.read import Reading, Table, check_fittable, read_table
 from bhmc._io.versions import versions
+from bhmc._validation.column_plan import in_options
 from bhmc._validation.errors import RefusedError
 
 # Compiling is worth a word if it takes longer than this, in seconds.
@@ -31,10 +34,10 @@ _PATIENCE = 2.0
 def fit(options) -> int:
     """Fit, write the run folder and print the tree."""
     folder, record, table = (_resumed if options.resume else _begun)(options)
-    for note in table.notes:
-        say(note, quiet=options.quiet)
+    say_columns(table, quiet=options.quiet)
     model = BHMC(
         **record["settings"],
+        columns=_columns(table, record),
         random_state=record["seed"],
         warm_start=_adds(options, record),
         checkpoint=str(folder.checkpoint),
@@ -158,17 +161,67 @@ def reading_of(options) -> Reading:
         id=options.id,
         no_id=options.no_id,
         drop=tuple(options.drop),
-        text=tuple(options.text),
+        kinds=_kinds_of(options),
         format=options.format,
         delimiter=options.delimiter,
         decimal=options.decimal,
         encoding=options.encoding,
         header=options.header,
+        thousands=options.thousands,
     )
 
 
+def _kinds_of(options) -> tuple[tuple[str, str], ...]:
+    """What --as says; --text is no longer for categories."""
+    if options.text:
+        name = options.text[0]
+        raise RefusedError(
+            f"--text names columns of free text; for categories say {in_options(name, 'category')}."
+        )
+    kinds = dict(options.kinds)
+    for name in kinds:
+        if [one for one, _ in options.kinds].count(name) > 1:
+            raise RefusedError(f"--as names the column {name!r} twice.")
+    return tuple(kinds.items())
+
+
+def say_columns(table: Table, quiet: bool) -> None:
+    """What was found out of the table, and a line for each kind of column."""
+    for note in table.notes:
+        say(note, quiet=quiet)
+    lines = table.plan.lines()
+    if lines:
+        say(f"Columns of {table.path.name}:", quiet=quiet)
+    for line in lines:
+        say(f"  {line}", quiet=quiet)
+    for column in table.plan.columns:
+        sentence = column.sentence(in_options)
+        if sentence and column.name != table.item_column:
+            say(f"  Note: {sentence}", quiet=quiet)
+
+
+def _columns(table: Table, record: dict[str, Any]) -> dict[str, str] | None:
+    """`columns` of the model: the table was read, and the model's own rules must not differ."""
+    if table.columns is None or record["settings"].get("likelihood") != "auto":
+        return None
+    return columns_for_model(table.data(), table.plan)
+
+
 def _reading_from(record: dict[str, Any]) -> Reading:
-    return Reading.from_json(record["data"]["reading"])
+    """How the table was read; a run of an older bhmc had no rules, so its kinds are named."""
+    data = record["data"]
+    reading = Reading.from_json(data["reading"])
+    if "plan" in data:
+        return reading
+    uses = {"number": "number", "text": "category"}
+    kinds = {name: uses[kind] for name, kind in zip(data["names"], data["kinds"], strict=True)}
+    item = data["item_column"]
+    return replace(
+        reading,
+        kinds=() if data["is_matrix"] else tuple(kinds.items()),
+        id=item,
+        no_id=item is None,
+    )
 
 
 def _check_text_columns(table: Table, likelihood: str | None) -> None:
@@ -237,6 +290,7 @@ def _finish(
         "fewer_draws": fewer,
         "status": "partial" if model.interrupted_ else "done",
         "seconds": round(record.get("seconds", 0) + seconds, 3),
+        "data": with_families(record["data"], model),
         "result": summary(model),
     }
     folder.write_record(done)

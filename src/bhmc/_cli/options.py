@@ -6,6 +6,7 @@ from collections import ChainMap
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
+from bhmc._validation.column_plan import USES
 from bhmc.likelihoods import NAMES
 from bhmc.model.registry import AUTO, TRANSITIONS
 
@@ -14,7 +15,7 @@ STARTS = ("prior", "single", "singletons", "kmeans", "ward")
 # What `--describe` means without a node; no name of a node has spaces at its ends.
 ALL_TOP_NODES = " all "
 MOVES = ("relocate", "regraft", "dishes", "split")
-FORMATS = ("csv", "tsv", "parquet", "npy", "npz", "mtx")
+FORMATS = ("csv", "tsv", "xlsx", "parquet", "npy", "npz", "mtx")
 
 
 def whole(least: int) -> Callable[[str], int]:
@@ -125,6 +126,19 @@ def columns(text: str) -> list[str]:
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 
 
+def kinds(text: str) -> list[tuple[str, str]]:
+    """Pairs COLUMN=KIND between commas; a name may hold an equals sign itself."""
+    pairs = []
+    for part in columns(text):
+        name, _, kind = part.rpartition("=")
+        if kind not in USES or not part.count("="):
+            raise argparse.ArgumentTypeError(
+                f"must be COLUMN=KIND, where KIND is one of {', '.join(USES)}, got {part[:40]!r}"
+            )
+        pairs.append((name.strip(), kind))
+    return pairs
+
+
 def delimiter(text: str) -> str:
     """One character, or a word for one that shells make hard to type."""
     found = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}.get(text, text)
@@ -139,8 +153,8 @@ def add_reading(group) -> None:
     names.add_argument(
         "--id",
         metavar="COLUMN",
-        help="the column that names the rows (default: the first, if it is text that differs in "
-        "every row)",
+        help="the column that names the rows (default: the first that looks like an id; others "
+        "are left out)",
     )
     names.add_argument("--no-id", action="store_true", help="no column names the rows")
     group.add_argument(
@@ -152,12 +166,21 @@ def add_reading(group) -> None:
         help="columns to leave out",
     )
     group.add_argument(
+        "--as",
+        dest="kinds",
+        metavar="COLUMN=KIND",
+        type=kinds,
+        action="extend",
+        default=[],
+        help=f"what a column is: {', '.join(USES)}; a date is fitted as days (default: found out)",
+    )
+    group.add_argument(
         "--text",
         metavar="A,B",
         type=columns,
         action="extend",
         default=[],
-        help="columns of categories, even where they look like numbers",
+        help="columns of free text (columns of categories are named by --as COLUMN=category)",
     )
     group.add_argument(
         "--format", choices=FORMATS, help="what the file is (default: by the ending of its name)"
@@ -166,7 +189,17 @@ def add_reading(group) -> None:
         "--delimiter", type=delimiter, metavar="C", help="between cells; `tab` (default: found out)"
     )
     group.add_argument("--decimal", choices=(".", ","), default=".", help="default: .")
-    group.add_argument("--encoding", metavar="NAME", help="of a text file (default: UTF-8)")
+    group.add_argument(
+        "--thousands",
+        choices=(",", ".", " ", "'"),
+        default="",
+        help="what separates thousands, as in 1,200 (default: nothing)",
+    )
+    group.add_argument(
+        "--encoding",
+        metavar="NAME",
+        help="of a text file (default: UTF-8, or UTF-16 where its first bytes say so)",
+    )
     header = group.add_mutually_exclusive_group()
     header.add_argument(
         "--header",
@@ -348,9 +381,9 @@ FIT_OPTIONS = (
     ),
 )
 
-# Parameters of `BHMC` that have no option of their own: `--seed`, the run folder, `--quiet` and
-# `--continue` decide them.
-SET_BY_THE_COMMAND = ("random_state", "checkpoint", "progress", "warm_start")
+# Parameters of `BHMC` that have no option of their own: `--seed`, the run folder, `--quiet`,
+# `--continue`, and `--as`, `--id` and `--drop` decide them.
+SET_BY_THE_COMMAND = ("random_state", "checkpoint", "progress", "warm_start", "columns")
 
 
 def add_fit(parser) -> None:

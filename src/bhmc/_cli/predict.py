@@ -82,33 +82,38 @@ def _new_rows(options, fitted: dict[str, Any]) -> Table:
         listed = ", ".join(repr(name) for name in missing[:5])
         more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
         raise RefusedError(f"{table.path} lacks columns that were fitted: {listed}{more}.")
-    left_out = [name for name in table.names if name not in fitted["names"]]
+    known = (*fitted["names"], fitted["item_column"], table.item_column)
+    left_out = [one.name for one in table.plan.columns if one.name not in known]
     if left_out:
         shown = ", ".join(map(repr, left_out[:5])) + (", ..." if len(left_out) > 5 else "")
         say(f"Left out, because they were not fitted: {shown}.")
-    table = table.select(fitted["names"])
-    for name, kind, was in zip(table.names, table.kinds, fitted["kinds"], strict=True):
-        if kind == "text" and was == "number":
-            raise RefusedError(
-                f"{table.path}, column {name!r} holds text, where the rows that were fitted have "
-                "numbers."
-            )
-    return table
+    return table.select(fitted["names"])
 
 
 def _reading(options, fitted: dict[str, Any]) -> Reading:
     """As the fitted table was read, but for what is said of this one."""
     was, said = Reading.from_json(fitted["reading"]), reading_of(options)
-    kinds = zip(fitted["names"], fitted["kinds"], strict=True)
-    text = [name for name, kind in kinds if kind == "text"]
+    kinds = {**_kinds(fitted), **dict(said.kinds)}
     item_column = fitted["item_column"] if said.id is None else said.id
     return replace(
         said,
         id=item_column,
         no_id=said.no_id or (was.no_id and said.id is None),
-        text=(*said.text, *text),
+        kinds=tuple(kinds.items()),
+        thousands=said.thousands or was.thousands,
         only=tuple(fitted["names"]),
         decimal=said.decimal if said.decimal != "." else was.decimal,
         encoding=said.encoding or was.encoding,
         header=was.header if said.header is None else said.header,
     )
+
+
+def _kinds(fitted: dict[str, Any]) -> dict[str, str]:
+    """What the fitted columns were taken for; a run of an older bhmc says number or text."""
+    if fitted.get("plan"):
+        uses = {column["name"]: column["use"] for column in fitted["plan"]}
+        return {name: uses[name] for name in fitted["names"]}
+    if fitted["is_matrix"]:
+        return {}
+    as_use = {"number": "number", "text": "category"}
+    return {name: as_use[kind] for name, kind in zip(fitted["names"], fitted["kinds"], strict=True)}

@@ -23,7 +23,18 @@ def data_record(table: Table, reading: Reading) -> dict[str, Any]:
         "item_column": table.item_column,
         "is_matrix": table.columns is None,
         "reading": reading.to_json(),
+        "plan": table.plan.to_json(),
     }
+
+
+def with_families(data: dict[str, Any], model: BHMC) -> dict[str, Any]:
+    """The record of the data, its plan with the family that every fitted column has got."""
+    families = {one.name: one.family for one in model.column_plan_.columns}
+    plan = [
+        {**column, "family": families.get(column["name"], column["family"])}
+        for column in data.get("plan", ())
+    ]
+    return {**data, "plan": plan} if plan else data
 
 
 def _digest_of(path: Path) -> str:

@@ -7,6 +7,7 @@ from scipy import sparse
 
 from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc._estimator.prediction import Prediction
+from bhmc._estimator.table_reading import fitted_names
 from bhmc._validation.data import check_values
 from bhmc._validation.errors import naming_columns
 from bhmc._validation.parameters import seed_sequence
@@ -38,15 +39,15 @@ class ArvizExport(Prediction):
 
         matrix = self._check_new(X)
         if not (sparse.issparse(matrix) or self.likelihood_.allows_missing):
-            check_values(matrix, self._column_names())
+            check_values(matrix, fitted_names(self))
         names = getattr(self, "item_names_", None)
         of_fit = names is not None and len(names) == matrix.shape[0]
-        with one_blas_thread(), naming_columns(self._column_names()):
+        with one_blas_thread(), naming_columns(fitted_names(self), self._origin()):
             return to_arviz_with_data(
                 self.draws_,
                 self.likelihood_,
                 matrix,
                 np.random.default_rng(seed_sequence(random_state)),
                 row_names=names if of_fit else None,
-                column_names=self._column_names(),
+                column_names=fitted_names(self),
             )

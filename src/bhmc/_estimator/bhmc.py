@@ -24,8 +24,10 @@ from bhmc._estimator.profiles import feature_blocks, word_features
 from bhmc._estimator.progress import CallbackSupport, Listener, with_callbacks
 from bhmc._estimator.rounds import AUTO
 from bhmc._estimator.running import chosen_by_data, run_task, task_of
+from bhmc._estimator.table_reading import Given, categories_by_name, read_for_fit, with_families
 from bhmc._estimator.warm_start import Going
-from bhmc._validation.data import row_names
+from bhmc._validation.column_kinds import check_columns
+from bhmc._validation.column_plan import ColumnPlan
 from bhmc._validation.errors import naming_columns
 from bhmc._validation.init import STARTS, check_init
 from bhmc._validation.parameters import (
@@ -36,13 +38,7 @@ from bhmc._validation.parameters import (
     check_whole_or,
     seed_sequence,
 )
-from bhmc._validation.reading import read_data
-from bhmc.likelihoods import (
-    allows_sparse,
-    categorical_columns,
-    kind_of,
-    resolve,
-)
+from bhmc.likelihoods import kind_of, resolve
 from bhmc.model.hyper import concentrations
 from bhmc.model.protocol import Transition
 from bhmc.model.registry import transition_named, unbound, with_moves
@@ -63,10 +59,6 @@ from bhmc.tree import Tree
 from bhmc.tree.node_features import NodeFeatures, node_features
 
 ESTIMATES = ("vi", "map")
-
-
-# Text of more values than this rather names its rows: "auto" does not take it for categories.
-_MOST_CATEGORIES = 100
 
 
 class BHMC(
@@ -102,6 +94,12 @@ class BHMC(
         and "gaussian" for other numbers. In a frame it chooses for every column, and takes
         "categorical" for text. A name takes its scales from the data; an object such as
         `Gaussian(sigma2=0.5)` is used as it is. `likelihood_` says what was used.
+    columns : dict, optional
+        What columns of a frame are, by name: "number", "category", "truth", "date" (fitted as days
+        since 1970), "id" (names the rows, is not fitted) or "drop". The index of a pandas frame
+        goes by its name, or "index". An array has columns by number, or by `feature_names`. Of
+        other columns rules decide, where the likelihood is "auto" (docs/reading-tables.md);
+        `column_plan_` says what each was taken for.
     alpha : float, prior, "learn" or "auto", default="auto"
         How readily data open new branches. A number fixes alpha: a row opens a new branch at a node
         of m rows with odds of alpha to m. "auto" is 0.005 where locations diffuse and 0.1 with
@@ -249,15 +247,21 @@ class BHMC(
     family_evidence_ : FamilyEvidence or None
         Which families of numbers `likelihood="auto"` tried, and the log density of held-out rows
         under each; None where it tried none. `str(family_evidence_)` is one sentence.
+    column_plan_ : ColumnPlan
+        What every column of a frame was taken for, with which family; `print(column_plan_)` has a
+        line for each kind of column, `column_plan_.to_frame()` a row for each column.
     categories_ : dict
         The categories of every column of text, in the order of their codes, by the column's name
         (its number where it has none). Empty where X was no frame.
     item_names_ : (n,) array
-        Names of the rows, where X was a frame with an index of text.
+        Names of the rows, where X was a frame with an index of text or a column of ids.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : (n_features_in_,) array
         Their names, where X had string column names.
+    feature_names_ : array
+        Names of the columns that were fitted, where they have some: those of the frame without ids
+        and what was dropped, or `feature_names`.
 
     Examples
     --------
@@ -275,6 +279,7 @@ class BHMC(
         *,
         transition=AUTO,
         likelihood="auto",
+        columns=None,
         alpha="auto",
         gamma0="auto",
         gamma="auto",
@@ -300,6 +305,7 @@ class BHMC(
         self.n_levels = n_levels
         self.transition = transition
         self.likelihood = likelihood
+        self.columns = columns
         self.alpha = alpha
         self.gamma0 = gamma0
         self.gamma = gamma
@@ -323,7 +329,7 @@ class BHMC(
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y=None) -> "BHMC":
+    def fit(self, X, y=None, *, feature_names=None) -> "BHMC":
         """Sample the posterior of the hierarchy of the rows of X.
 
         Ctrl-C stops the chains: the draws so far are the fit, and `interrupted_` is True; with
@@ -333,18 +339,22 @@ class BHMC(
         Parameters
         ----------
         X : (n, d) array or frame
-            Data, at least two rows. A frame of pandas or polars may have columns of text where the
-            likelihood is "auto", "categorical" or a `Product` with a categorical part. An index of
-            text names the rows.
+            Data, at least two rows. A frame of pandas or polars, or any Arrow table, may have
+            columns of text where the likelihood is "auto", "categorical" or a `Product` with a
+            categorical part. An index of text names the rows.
         y : ignored
             For scikit-learn's conventions.
+        feature_names : sequence of str, optional
+            Names of the columns of an array or sparse matrix, such as the words of a vectorizer
+            (`get_feature_names_out()`), for `describe`, exports and pictures.
         """
-        return self._fit(X, ())
+        return self._fit(X, (), feature_names)
 
-    def _fit(self, X, listeners: Sequence[Listener]) -> "BHMC":
+    def _fit(self, X, listeners: Sequence[Listener], feature_names=None) -> "BHMC":
         """`fit`, with further listeners to its chains."""
         self._check_parameters()
-        data, columns = self._check_data(X)
+        given: Given = read_for_fit(self, X, feature_names)
+        X, data, columns = given.X, given.data, given.columns
         transition = self._bound_transition(data, columns)
         init = check_init(
             self.init,
@@ -353,7 +363,7 @@ class BHMC(
             n_components=self.fixed_components,
         )
         # The last digits of products depend on the number of threads.
-        with one_blas_thread(), naming_columns(columns.names):
+        with one_blas_thread(), naming_columns(columns.names, columns.origin):
             evidence, transition = self._family_by_evidence(transition, data, columns)
             numbers = evidence and evidence.chosen.likelihood
             likelihood = resolve(self.likelihood, data, columns, transition.located, numbers)
@@ -379,21 +389,21 @@ class BHMC(
         self.n_warmup_, self.thin_ = course.task.n_warmup, course.task.thin
         self.likelihood_, self.transition_ = likelihood, transition
         self.family_evidence_: FamilyEvidence | None = evidence
-        self.categories_ = {
-            columns.names[j] if columns.names else j: labels
-            for j, labels in (columns.categories or {}).items()
-        }
+        self.column_plan_: ColumnPlan = with_families(given.plan, likelihood)
+        self.categories_ = categories_by_name(columns, given.plan)
         if self.hyper == "paper":
             self.warmup_traces_: WarmupTraces = collect_warmup(kept)
         self.draws_: Draws = collect(kept, transition)
-        names = row_names(X)
-        self.__dict__.pop("item_names_", None)  # of an earlier fit
-        if names is not None:
-            self.item_names_ = names
+        for earlier in ("item_names_", "feature_names_"):
+            self.__dict__.pop(earlier, None)
+        if columns.names is not None:
+            self.feature_names_ = np.array(columns.names)
+        if given.items is not None:
+            self.item_names_ = given.items
         with one_blas_thread():
             rng = np.random.default_rng(estimate_seed)
             tree = point_estimate(self, kept, family, transition, rng)
-        self.tree_: Tree = described(tree, self.draws_.partitions, data, columns, names)
+        self.tree_: Tree = described(tree, self.draws_.partitions, data, columns, given.items)
         with one_blas_thread():
             self.dendrogram_ = component_dendrogram(self.tree_, self.draws_, family)
             self.node_features_: NodeFeatures = node_features(
@@ -494,6 +504,7 @@ class BHMC(
         if self.max_seconds is not None:
             check_positive(self.max_seconds, "max_seconds")
         check_n_jobs(self.n_jobs)
+        check_columns(self.columns)
         if self.hyper == "paper" and self.n_warmup == 0:
             raise ValueError(
                 "hyper='paper' learns during the warm-up only: n_warmup must be at least 1, got 0."
@@ -532,19 +543,6 @@ class BHMC(
         kind = kind_of(self.likelihood, transition.located)
         transition.check(kind, self.n_levels, self.sampler)
         return transition
-
-    def _check_data(self, X):
-        """X as a float64 matrix of at least two rows and one column, as the likelihood allows; and
-        what is known of its columns.
-        """
-        return read_data(
-            X,
-            least_rows=2,
-            allow_missing=kind_of(self.likelihood).allows_missing,
-            allow_sparse=allows_sparse(self.likelihood),
-            coded=partial(categorical_columns, self.likelihood),
-            most_categories=_MOST_CATEGORIES if self.likelihood == "auto" else None,
-        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -26,7 +26,7 @@ _FREE = {
 }
 
 # What settings that older files do not name stood for.
-_BEFORE = {"moves": repr(())}
+_BEFORE = {"moves": repr(()), "columns": repr(None)}
 
 
 class Checkpoint(NamedTuple):

@@ -10,12 +10,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc._estimator.empty_rows import NOWHERE, warn_of_empty
-from bhmc._extras import import_pandas
+from bhmc._estimator.table_reading import (
+    fitted_names,
+    read_for_prediction,
+    rows_with_text,
+    width_of,
+)
+from bhmc._validation.column_plan import ColumnPlan
 from bhmc._validation.data import check_values
 from bhmc._validation.errors import naming_columns
 from bhmc._validation.frames import is_frame
 from bhmc._validation.parameters import check_whole, seed_sequence
-from bhmc._validation.reading import read_data
+from bhmc._validation.planned_frames import known_frame
 from bhmc.likelihoods import ConjugateFamily, Likelihood
 from bhmc.model.protocol import Places, Predictive
 from bhmc.model.state import paths_to
@@ -62,6 +68,7 @@ class Prediction(TransformerMixin):
     draws_: Draws
     likelihood_: Likelihood
     categories_: dict[Any, list]
+    column_plan_: ColumnPlan
     n_features_in_: int
 
     def predict(self, X, level: int | None = None) -> NDArray[np.int32]:
@@ -230,7 +237,7 @@ class Prediction(TransformerMixin):
             whatever other rows are scored with it.
         """
         (matrix, empty), seed = self._filled(X), seed_sequence(random_state)
-        with one_blas_thread(), naming_columns(self._column_names()):
+        with one_blas_thread(), naming_columns(fitted_names(self), self._origin()):
             scores = new_outlier_scores(self._mixtures(), self.likelihood_, matrix, seed)
         warn_of_empty(empty)
         return np.where(empty, np.nan, scores)
@@ -265,15 +272,16 @@ class Prediction(TransformerMixin):
         Returns
         -------
         (n_samples, d) array or frame
-            The columns of the fit, in order. A pandas frame with text if the fit saw columns of
-            text, else an array. Rows of counts (multinomial) have `likelihood_.n_trials`
-            counts each, the median of the fit where the family was given by name.
+            The columns that were fitted, in order. A frame with text if the fit saw columns of
+            text, of the kind that it was given (pandas, polars, pyarrow), else an array. Rows of
+            counts (multinomial) have `likelihood_.n_trials` counts each, the median of the fit
+            where the family was given by name.
         """
         check_is_fitted(self)
         n_samples = check_whole(n_samples, "n_samples", 1)
         rng = np.random.default_rng(seed_sequence(random_state))
-        X = sample_rows(self._mixtures(), self.likelihood_, n_samples, self.n_features_in_, rng)
-        return self._with_text(X) if self.categories_ else X
+        X = sample_rows(self._mixtures(), self.likelihood_, n_samples, width_of(self), rng)
+        return rows_with_text(self, X) if self.categories_ else X
 
     def _labels(self, X, level: int | None) -> tuple[_NewRows, NDArray[np.int32]]:
         """What `predict` returns, before the warning of empty rows."""
@@ -336,7 +344,7 @@ class Prediction(TransformerMixin):
         missing = np.isnan(matrix).all(axis=1)
         matrix = np.where(missing[:, None], 0.0, matrix) if missing.any() else matrix
         if not self.likelihood_.allows_missing:
-            check_values(matrix, self._column_names())
+            check_values(matrix, fitted_names(self))
         return matrix, missing | (self.likelihood_.extents(matrix) == 0)
 
     def _places(self) -> Places | None:
@@ -353,44 +361,22 @@ class Prediction(TransformerMixin):
 
     def _family(self, matrix) -> ConjugateFamily:
         """The family bound to checked rows; a wrong entry is said with its column's name."""
-        with naming_columns(self._column_names()):
+        with naming_columns(fitted_names(self), self._origin()):
             return self.likelihood_.prepare(matrix)
 
     def _check_new(self, X) -> Any:
         """X as a float64 matrix of at least one row, with the columns of the fit."""
         check_is_fitted(self)
+        X = known_frame(X)
         framed = is_frame(X)
-        if framed:  # names first: entries of a column in the wrong place say little
+        if framed or width_of(self) < self.n_features_in_:
+            # Names first: entries of a column in the wrong place say little.
             validate_data(self, X, reset=False, skip_check_array=True)
-        matrix, _ = read_data(
-            X,
-            allow_missing=True,  # `_filled` refuses it where the family does
-            allow_sparse=self.likelihood_.allows_sparse,
-            seen=self._coded_columns(),
-            names=self._column_names(),
-        )
+        matrix, _ = read_for_prediction(self, X)
         if not framed:
             validate_data(self, X, reset=False, skip_check_array=True)
         return matrix
 
-    def _column_names(self) -> list[str] | None:
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else list(names)
-
-    def _coded_columns(self) -> dict[int, list]:
-        """The categories that fit saw, by the number of their column."""
-        names = self._column_names()
-        return {
-            names.index(key) if names else key: labels for key, labels in self.categories_.items()
-        }
-
-    def _with_text(self, X: NDArray[np.float64]) -> Any:
-        """Rows as a frame, with categories in place of their codes."""
-        pandas = import_pandas("sample, where the fit saw text,")
-        columns: dict[Any, Any] = dict(enumerate(X.T))
-        for j, labels in self._coded_columns().items():
-            columns[j] = pandas.Categorical.from_codes(X[:, j].astype(int), labels)
-        frame = pandas.DataFrame(columns)
-        return (
-            frame if self._column_names() is None else frame.set_axis(self._column_names(), axis=1)
-        )
+    def _origin(self) -> list[int] | None:
+        """Numbers in X of the fitted columns, where these are not all."""
+        return self.column_plan_.fitted if width_of(self) < self.n_features_in_ else None

@@ -39,6 +39,8 @@ class Question(NamedTuple):
     sizes: tuple[int, ...] = ()
     """Numbers of rows at which to take the time."""
     notes: tuple[str, ...] = ()
+    columns: dict[str, str] | None = None
+    """`columns` of BHMC: what the columns of the table were taken for."""
 
 
 def standardised(X: NDArray) -> NDArray[np.float64]:
@@ -88,6 +90,10 @@ def run(job: Job, question: Question) -> Page:
     if question.n_levels is not None:
         for name in BHMC_METHODS:
             settings[name]["n_levels"] = question.n_levels
+    if question.columns is not None:
+        for name in BHMC_METHODS:
+            if "likelihood" not in settings[name]:  # else types of columns decide
+                settings[name]["columns"] = question.columns
     n, levels = question.truth.shape
     page = Page(
         question.title,

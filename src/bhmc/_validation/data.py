@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bhmc._validation.errors import WrongEntryError, WrongTypeError
+from bhmc._validation.errors import EntryError, WrongEntryError, WrongTypeError
+from bhmc._validation.spellings import EXACT
 
 # Squares of larger numbers are not finite in double precision.
 LARGEST_VALUE = 1e150
@@ -22,6 +23,7 @@ DENSE = (
 _NUMBERS = "values must be numbers"
 _FINITE = "values must be finite numbers"
 _SMALLER = "values must be within 1e150"
+_ROUNDED = "doubles would round it: take differences, or give it as a float"
 _NO_OBJECTS = "this argument must be free of strings and other objects that are not numbers"
 _REAL = "values must be real numbers: Complex data not supported"
 _NO_HOLES = (
@@ -71,8 +73,13 @@ def check_matrix(
     return matrix
 
 
-def numbers_of(cells: NDArray, names: Sequence[str] | None, first: int = 0) -> NDArray[np.float64]:
-    """Cells (n, d) as numbers; columns are counted from `first` where one is to be named."""
+def numbers_of(
+    cells: NDArray, names: Sequence[str] | None, first: int = 0, exact: bool = True
+) -> NDArray[np.float64]:
+    """Cells (n, d) as numbers; columns are counted from `first` where one is to be named.
+
+    With `exact`, whole numbers that doubles would round are refused.
+    """
     if cells.dtype.kind == "c":
         row, j = divmod(int((np.imag(cells) != 0).argmax()), cells.shape[1])
         raise WrongEntryError(cells[row, j], row, first + j, _REAL, names)
@@ -80,8 +87,19 @@ def numbers_of(cells: NDArray, names: Sequence[str] | None, first: int = 0) -> N
         raise TypeError(f"X must hold numbers, got dates or times of dtype {cells.dtype}.")
     if cells.dtype.kind not in "fiub":
         cells = _parsed(cells, names, first)
+    if exact and cells.dtype.kind in "iu" and cells.dtype.itemsize == 8:
+        _check_exact(cells, names, first)
     with np.errstate(over="ignore"):  # a long double beyond the doubles becomes inf
         return np.ascontiguousarray(cells, dtype=np.float64)
+
+
+def _check_exact(cells: NDArray, names: Sequence[str] | None, first: int) -> None:
+    """Refuse whole numbers that no double holds: they would change in silence."""
+    if not cells.size or max(int(cells.max()), -int(cells.min())) <= EXACT:
+        return
+    for row, j in np.argwhere((cells > EXACT) | (cells < -EXACT)):
+        if int(float(cells[row, j])) != int(cells[row, j]):
+            raise WrongEntryError(int(cells[row, j]), int(row), first + int(j), _ROUNDED, names)
 
 
 def _sparse_matrix(X, least_rows: int, allowed: bool, names: Sequence[str] | None):
@@ -170,8 +188,12 @@ def _parsed(cells: NDArray, names: Sequence[str] | None, first: int) -> NDArray[
         is_text = isinstance(cell, str | bytes)
         try:
             numbers[row, j] = math.nan if is_missing(cell) else float(cell)
+            if isinstance(cell, int) and abs(cell) > EXACT and int(numbers[row, j]) != cell:
+                raise WrongEntryError(cell, row, first + j, _ROUNDED, names)
         except OverflowError:  # a whole number beyond the doubles
             numbers[row, j] = math.inf
+        except EntryError:
+            raise
         except (TypeError, ValueError):
             error, need = (WrongEntryError, _NUMBERS) if is_text else (WrongTypeError, _NO_OBJECTS)
             raise error(cell, row, first + j, need, names) from None

@@ -54,6 +54,8 @@ class EntryError(Exception):
             return f"the text {self.value!r}"
         if isinstance(self.value, float) and math.isnan(self.value):
             return "NaN (a missing value)"
+        if isinstance(self.value, int):
+            return str(self.value)
         return f"{self.value:.15g}" if isinstance(self.value, Number) else repr(self.value)
 
     def within(self, columns: Sequence[int]) -> "EntryError":
@@ -74,11 +76,24 @@ class WrongTypeError(EntryError, TypeError):
 
 
 @contextmanager
-def naming_columns(names: Sequence[str] | None) -> Iterator[None]:
-    """Errors about entries name their columns by `names`, one for each column of the data."""
+def naming_columns(
+    names: Sequence[str] | None, origin: Sequence[int] | None = None
+) -> Iterator[None]:
+    """Errors about entries name their columns by `names`, one for each column of the data.
+
+    Parameters
+    ----------
+    names : list of str or None
+        Names of the columns.
+    origin : sequence of int, optional
+        Where the data are some columns of X: the numbers of these in X, which errors then give.
+    """
     try:
         yield
     except EntryError as error:
+        if origin is not None:
+            error.column = origin[error.column]
+            names = None if names is None else dict(zip(origin, names, strict=True))  # pyright: ignore[reportAssignmentType]
         error.names = names
         raise
 

@@ -11,10 +11,10 @@ from bhmc._validation.data import column_names, is_missing, numbers_of
 from bhmc._validation.errors import WrongEntryError, WrongTypeError, place
 
 # Types of columns by the first word of their names, in pandas and in polars.
-_CATEGORIES = ("category", "categorical", "enum")
-_TEXTS = ("str", "string", "large_string")
-_TRUTHS = ("bool", "boolean")
-_TIMES = ("date", "datetime", "duration", "time", "timestamp")
+CATEGORIES = ("category", "categorical", "enum")
+TEXTS = ("str", "string", "large_string")
+TRUTHS = ("bool", "boolean")
+TIMES = ("date", "datetime", "duration", "time", "timestamp")
 
 # So many rows with a different text each are names, not categories.
 _MANY_ROWS = 10
@@ -35,6 +35,8 @@ class Columns(NamedTuple):
     """Categories by column, in the order of their codes; None where X is no frame."""
     truths: frozenset[int] = frozenset()
     """Columns of true and false."""
+    origin: tuple[int, ...] | None = None
+    """Their numbers in X, where they are not all columns of X."""
 
 
 def is_frame(X) -> bool:
@@ -69,28 +71,28 @@ def read_frame(
         column, kind = _column(X, j, names)
         values = list(column) if j in coded and _may_be_categories(kind) else []
         if j in categories:
-            matrix[:, j] = _seen_codes(list(column), categories[j], j, names)
-        elif _are_categories(kind, values, j, names):
-            codes, labels = _coded(values, getattr(column.dtype, "categories", None))
+            matrix[:, j] = seen_codes(list(column), categories[j], j, names)
+        elif are_categories(kind, values, j, names):
+            codes, labels = codes_of(values, getattr(column.dtype, "categories", None))
             if most is not None:
                 _check_categories(codes, len(labels), most, j, names)
             matrix[:, j], categories[j] = codes, labels
         else:
-            matrix[:, j] = _numbers(column, names, j)
-            truths |= {j} if kind in _TRUTHS else set()
+            matrix[:, j] = numbers_of_column(column, j, names)
+            truths |= {j} if kind in TRUTHS else set()
     return matrix, Columns(names, categories, frozenset(truths))
 
 
 def _column(X, j: int, names: list[str] | None) -> tuple[Any, str]:
     """Column j and the kind of its type, if a family can take it."""
     column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
-    kind = _kind(column)
-    if kind in _TIMES:
+    kind = kind_of_type(column)
+    if kind in TIMES:
         raise WrongTypeError("dates or times", None, j, _NO_TIMES, names)
     return column, kind
 
 
-def _seen_codes(
+def seen_codes(
     values: list, labels: Sequence, j: int, names: list[str] | None
 ) -> NDArray[np.float64]:
     """(n,): codes of the categories that fit saw, NaN for all else."""
@@ -112,7 +114,7 @@ def _seen_codes(
     return np.array([code.get(value, np.nan) for value in values], dtype=np.float64)
 
 
-def _kind(column) -> str:
+def kind_of_type(column) -> str:
     """The first word of the name of a column's type, in small letters; of dates "date"."""
     if getattr(column.dtype, "kind", "") in ("m", "M"):
         return "date"
@@ -120,13 +122,13 @@ def _kind(column) -> str:
 
 
 def _may_be_categories(kind: str) -> bool:
-    return kind in _CATEGORIES or kind in _TEXTS or kind == "object"
+    return kind in CATEGORIES or kind in TEXTS or kind == "object"
 
 
-def _are_categories(kind: str, values: list, j: int, names: list[str] | None) -> bool:
+def are_categories(kind: str, values: list, j: int, names: list[str] | None = None) -> bool:
     """Whether a column holds categories: some are observed, and objects among them are all text."""
     observed = [value for value in values if not is_missing(value)]
-    if kind in _CATEGORIES or kind in _TEXTS:
+    if kind in CATEGORIES or kind in TEXTS:
         return bool(observed)
     texts = [value for value in observed if isinstance(value, str)]
     if texts and len(texts) < len(observed):
@@ -149,7 +151,7 @@ def _check_categories(
         raise WrongEntryError(f"{n_categories} different values", None, j, need, names)
 
 
-def _coded(values: list, declared: Any) -> tuple[NDArray[np.float64], list]:
+def codes_of(values: list, declared: Any) -> tuple[NDArray[np.float64], list]:
     """Codes 0, 1, ... of the observed values, NaN for missing ones; and the values themselves.
 
     They are in the order in which the column's type declares them, else sorted. Those declared and
@@ -164,12 +166,26 @@ def _coded(values: list, declared: Any) -> tuple[NDArray[np.float64], list]:
     return np.array([codes.get(v, np.nan) for v in values], dtype=np.float64), labels
 
 
-def _numbers(column, names: list[str] | None, j: int) -> NDArray[np.float64]:
-    """(n,): a column as numbers."""
+def numbers_of_column(
+    column, j: int, names: list[str] | None = None, exact: bool = True
+) -> NDArray[np.float64]:
+    """(n,): a column as numbers.
+
+    Parameters
+    ----------
+    column : column of a frame
+        Its type is one of numbers, or its objects are numbers.
+    j : int
+        Its number, for errors.
+    names : list of str, optional
+        Names of the columns, for errors.
+    exact : bool
+        Whether whole numbers that doubles would round are refused.
+    """
     kind = getattr(column.dtype, "kind", "")
     if (
         not isinstance(column.dtype, np.dtype) and kind and kind in "iufb"
     ):  # pandas, with its own NA
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     cells = np.asarray(column)
-    return numbers_of(cells.reshape(-1, 1), names, first=j)[:, 0]
+    return numbers_of(cells.reshape(-1, 1), names, first=j, exact=exact)[:, 0]

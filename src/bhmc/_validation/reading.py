@@ -3,8 +3,11 @@
 from collections.abc import Callable, Container, Mapping
 from typing import Any
 
+from bhmc._validation.column_plan import ColumnPlan
 from bhmc._validation.data import check_matrix, column_names
+from bhmc._validation.errors import naming_columns
 from bhmc._validation.frames import Columns, is_frame, read_frame
+from bhmc._validation.planned_frames import read_planned
 
 ChooseColumns = Callable[[int, list[str] | None], Container[int] | None]
 """From the number of columns and their names: those whose text becomes codes (None: no column)."""
@@ -20,6 +23,7 @@ def read_data(
     most_categories: int | None = None,
     seen: Mapping[int, list] | None = None,
     names: list[str] | None = None,
+    plan: ColumnPlan | None = None,
 ) -> tuple[Any, Columns]:
     """X as a finite float64 matrix, and what is known of its columns.
 
@@ -38,18 +42,24 @@ def read_data(
     seen : mapping, optional
         Categories that fit saw, by column: a frame of new rows takes their codes.
     names : list of str, optional
-        Names of the columns where X has none, for errors.
+        Names of the columns where X has none.
+    plan : ColumnPlan, optional
+        What the columns of a frame are taken for; it takes the place of `coded` and
+        `most_categories`. Only columns that the plan fits are read.
     """
     columns, values = Columns(column_names(X) or names), X
     if is_frame(X):
-        values, columns = _read_frame(X, coded, most_categories, seen)
-    matrix = check_matrix(
-        values,
-        least_rows=least_rows,
-        allow_missing=allow_missing,
-        allow_sparse=allow_sparse,
-        names=columns.names or names,
-    )
+        if plan is not None:
+            values, columns = read_planned(X, plan, seen)
+        else:
+            values, columns = _read_frame(X, coded, most_categories, seen)
+    with naming_columns(columns.names or names, columns.origin):
+        matrix = check_matrix(
+            values,
+            least_rows=least_rows,
+            allow_missing=allow_missing,
+            allow_sparse=allow_sparse,
+        )
     return matrix, columns
 
 

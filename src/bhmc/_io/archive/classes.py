@@ -8,6 +8,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 from bhmc import priors
+from bhmc._validation.column_plan import ColumnPlan, PlannedColumn
 from bhmc.likelihoods import registered_classes
 from bhmc.model.protocol import Places
 from bhmc.model.registry import TRANSITIONS, transition_named
@@ -21,7 +22,7 @@ from bhmc.tree.node_features import NodeFeatures
 _PRIORS = (priors.Gamma, priors.Uniform, priors.Beta, priors.InverseGamma)
 _OTHERS = (
     *(Tree, NodeFeatures, Draws, Partition, Mixture, Places, State, Hyper, Info),
-    *(WarmupTraces, FamilyEvidence, Tried),
+    *(WarmupTraces, FamilyEvidence, Tried, ColumnPlan, PlannedColumn),
 )
 
 # A name stays as it is for ever: files hold it. A class may move to another room.

@@ -2,6 +2,7 @@
 
 import zipfile
 from collections.abc import Callable
+from datetime import date, timedelta
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import io, sparse
 
+from bhmc._validation.column_plan import in_options
 from bhmc._validation.errors import RefusedError, reason_of
 
 # Names under which a matrix among others in an NPZ file is the data.
@@ -86,7 +88,7 @@ def read_parquet(path: Path, matters: Callable[[str], bool]) -> tuple[list[str],
     found = []
     for name, column in zip(names, columns, strict=True):
         try:
-            found.append(_typed(column, name, path))
+            found.append(typed(column, name, path))
         except RefusedError:
             if matters(name):
                 raise
@@ -121,17 +123,25 @@ def _by_pyarrow(parquet: Any, path: Path) -> tuple[list[str], list[list]]:
     return table.column_names, [column.to_pylist() for column in table.columns]
 
 
-def _typed(values: list, name: str, path: Path) -> NDArray:
+def typed(values: list, name: str, path: Path) -> NDArray:
+    """A column of Python values: float64 with NaN, or objects for text and dates, None for missing.
+
+    Whole numbers that doubles would round become text, so that nothing changes.
+    """
     observed = [value for value in values if value is not None]
-    if all(isinstance(value, str) for value in observed) and observed:
-        return np.array(values, dtype=object)
+    for kept in (str, date, timedelta):
+        if observed and all(isinstance(value, kept) for value in observed):
+            return np.array(values, dtype=object)
     try:
-        if any(isinstance(value, str) for value in observed):
+        if any(isinstance(value, (str, date, timedelta)) for value in observed):
             raise TypeError
+        if any(isinstance(value, int) and int(float(value)) != value for value in observed):
+            return np.array([None if value is None else str(value) for value in values], object)
         return np.array([np.nan if value is None else float(value) for value in values])
     except (TypeError, ValueError):
         kinds = sorted({type(value).__name__ for value in observed})
+        both = "both numbers and text" if "str" in kinds and len(kinds) > 1 else ""
         raise RefusedError(
-            f"{path}, column {name!r} holds values of type {' and '.join(kinds)}, neither "
-            f"numbers nor text: leave it out with --drop {name!r}."
+            f"{path}, column {name!r} holds values of type {' and '.join(kinds)}, "
+            f"{both or 'neither numbers nor text'}: leave it out with {in_options(name, 'drop')}."
         ) from None

@@ -10,10 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bhmc._io.tables.binary import read_matrix, read_parquet
+from bhmc._io.tables.binary import read_matrix, read_parquet, typed
 from bhmc._io.tables.frame import frame_of
+from bhmc._io.tables.plan import Asked, fitted_column, plan_columns, spelled
+from bhmc._io.tables.spreadsheet import read_spreadsheet
 from bhmc._io.tables.text import TextOptions, read_text
-from bhmc._validation.errors import RefusedError
+from bhmc._validation.column_kinds import Spelling
+from bhmc._validation.column_plan import ColumnPlan, PlannedColumn, in_options
+from bhmc._validation.errors import EntryError, RefusedError
 
 _BY_ENDING = {
     "csv": "csv",
@@ -27,6 +31,10 @@ _BY_ENDING = {
     "npy": "npy",
     "npz": "npz",
     "mtx": "mtx",
+    "xlsx": "xlsx",
+    "xlsm": "xlsx",
+    "xls": "xlsx",
+    "ods": "xlsx",
 }
 
 
@@ -39,8 +47,8 @@ class Reading:
     no_id: bool = False
     """Whether no column names the rows."""
     drop: tuple[str, ...] = ()
-    text: tuple[str, ...] = ()
-    """Columns of categories even where their cells spell numbers."""
+    kinds: tuple[tuple[str, str], ...] = ()
+    """Columns and what they are: pairs of `--as`."""
     format: str | None = None
     delimiter: str | None = None
     decimal: str = "."
@@ -48,6 +56,7 @@ class Reading:
     header: bool | None = None
     only: tuple[str, ...] | None = None
     """Columns that matter; others may hold anything."""
+    thousands: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Itself as a dict of plain values."""
@@ -55,13 +64,36 @@ class Reading:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Reading":
-        """The inverse of `to_json`."""
-        lists = {name: tuple(values[name]) for name in ("drop", "text")}
-        return cls(**{**values, **lists})
+        """The inverse of `to_json`; runs of an older bhmc have `text`, columns of categories."""
+        values = dict(values)
+        older = [(name, "category") for name in values.pop("text", ())]
+        kinds = [tuple(pair) for pair in values.pop("kinds", older)]
+        only = values.pop("only", None)
+        return cls(
+            **{**values, "drop": tuple(values["drop"])},
+            kinds=tuple(kinds),
+            only=None if only is None else tuple(only),
+        )
+
+    def asked(self, names: Sequence[str]) -> Asked:
+        """What it says of these columns."""
+        uses = dict(self.kinds)
+        if self.only is not None:
+            uses |= {name: "drop" for name in names if name not in self.only}
+        uses |= dict.fromkeys(self.drop, "drop")
+        if self.id is not None:
+            uses[self.id] = "id"
+        ids = not self.no_id and self.only is None
+        return Asked(uses, ids, Spelling(self.decimal, self.thousands))
+
+    def using(self, *uses: str) -> tuple[str, ...]:
+        """Columns with one of these uses."""
+        return tuple(name for name, use in self.kinds if use in uses)
 
     def matters(self, name: str) -> bool:
         """Whether the column of this name must make sense."""
-        return name not in self.drop and (self.only is None or name in self.only)
+        left_out = (*self.drop, *self.using("drop"))
+        return name not in left_out and (self.only is None or name in self.only)
 
 
 @dataclass(frozen=True)
@@ -83,6 +115,8 @@ class Table:
     """The line of each row in a text file."""
     notes: tuple[str, ...] = ()
     """What was found out rather than said by the user."""
+    plan: ColumnPlan = ColumnPlan()  # noqa: RUF009 (a tuple does not change)
+    """What every column of the file was taken for; empty for a matrix."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -143,27 +177,69 @@ def read_table(
     """Read a file as `reading` says; name rows and leave out columns as it asks.
 
     With `lenient` the columns it names need not be there: it was said of another file. `also_text`
-    has further columns to take for text, by the option that names them.
+    has further columns to take for text as it is written, by the option that names them.
     """
     path = Path(name)
     check_file(path)
-    asked = {"--drop": reading.drop, "--text": reading.text, **(also_text or {})}
-    for further in (also_text or {}).values():
-        reading = replace(reading, text=(*reading.text, *further))
-    table = _read(path, reading, _format_of(path, reading.format))
+    asked = {"--drop": reading.drop, "--as": [name for name, _ in reading.kinds]}
+    asked |= also_text or {}
+    if reading.id is not None:
+        asked["--id"] = [reading.id]
+    further = [name for names in (also_text or {}).values() for name in names]
+    table = _read(path, reading, _format_of(path, reading.format), tuple(further))
     if not lenient:
         for option, wanted in asked.items():
             for column in wanted:
                 _check_known(column, option, table)
     elif reading.id not in table.names:
         reading = replace(reading, id=None)
-    table = _name_rows(table, reading)
-    left = [name for name in table.names if name not in reading.drop]
-    if len(left) < len(table.names):
-        table = table.select(left)
+    if table.columns is None:
+        return _matrix_columns(table, reading)
+    table = _planned(table, reading, further)
     if not table.names:
         raise RefusedError(f"{path} has no column left to fit: all were dropped or name the rows.")
     return table
+
+
+def _matrix_columns(table: Table, reading: Reading) -> Table:
+    """A matrix without the columns that are dropped."""
+    if reading.id is not None:
+        raise RefusedError(
+            f"--id {reading.id}: {table.path} is a matrix of numbers without names of rows."
+        )
+    for name, use in reading.kinds:
+        if use not in ("number", "drop"):
+            raise RefusedError(
+                f"{in_options(name, use)}: {table.path} is a matrix of numbers; make it a table "
+                "with names of columns, such as CSV."
+            )
+    dropped = {*reading.drop, *reading.using("drop")}
+    left = [name for name in table.names if name not in dropped]
+    if not left:
+        raise RefusedError(f"{table.path} has no column left to fit: all were dropped.")
+    return table.select(left) if len(left) < len(table.names) else table
+
+
+def _planned(table: Table, reading: Reading, further: Sequence[str]) -> Table:
+    """The fitted columns, as the plan takes them, and names of the rows."""
+    asked = reading.asked(table.names)
+    asked = asked._replace(uses={**dict.fromkeys(further, "category"), **asked.uses})
+    assert table.columns is not None
+    try:
+        plan = plan_columns(table.names, table.columns, asked)
+        columns = [
+            fitted_column(table.columns[j], plan.columns[j], j, asked.spelling) for j in plan.fitted
+        ]
+    except EntryError as error:
+        where = table.where(error.row, error.column)
+        raise RefusedError(error.sentence(str(table.path), where)) from error
+    ids = plan.using("id")
+    named = table
+    if ids:
+        first = table.names.index(reading.id) if reading.id is not None else ids[0]
+        plan = plan._replace(item_column=table.names[first])
+        named = _named_by(table, table.names[first], plan.columns[first])
+    return replace(named, names=plan.names, columns=columns, plan=plan)
 
 
 def check_fittable(table: Table) -> None:
@@ -221,34 +297,50 @@ def _format_of(path: Path, said: str | None) -> str:
     ending = path.name.lower().removesuffix(".gz").rpartition(".")[2]
     if ending in _BY_ENDING:
         return _BY_ENDING[ending]
-    if ending in ("xls", "xlsx", "ods"):
-        raise RefusedError(f"{path} is a spreadsheet, which bhmc does not read: save it as CSV.")
     raise RefusedError(
         f"the name of {path} does not say what it holds: it should end in .csv, .tsv, .txt (these "
-        "also with .gz), .parquet, .npy, .npz or .mtx; or say --format."
+        "also with .gz), .xlsx, .parquet, .npy, .npz or .mtx; or say --format."
     )
 
 
-def _read(path: Path, reading: Reading, kind: str) -> Table:
+def _read(path: Path, reading: Reading, kind: str, further: tuple[str, ...]) -> Table:
     if kind in ("csv", "tsv"):
-        delimiter = reading.delimiter or ("\t" if kind == "tsv" else None)
-        # Names keep their spelling (007), and what is dropped may hold anything.
-        text = (*reading.text, *reading.drop, "" if reading.id is None else reading.id)
-        options = TextOptions(
-            delimiter, reading.decimal, reading.encoding, reading.header, text, reading.only
-        )
-        found = read_text(path, options)
-        notes = () if found.has_header else (_no_header(found.names, reading),)
-        return Table(path, found.names, found.columns, lines=found.lines, notes=notes)
-    if kind == "parquet":
-        names, columns = read_parquet(path, reading.matters)
+        return _read_csv(path, reading, kind, further)
+    if kind in ("parquet", "xlsx"):
+        notes: list[str] = []
+        if kind == "parquet":
+            names, columns = read_parquet(path, reading.matters)
+        else:
+            names, cells, notes = read_spreadsheet(path)
+            columns = [
+                typed(column, name, path) if reading.matters(name) else np.full(len(column), np.nan)
+                for name, column in zip(names, cells, strict=True)
+            ]
         columns = [
-            _spelled(column) if name in reading.text else column
+            spelled(column) if name in further else column
             for name, column in zip(names, columns, strict=True)
         ]
-        return Table(path, names, columns)
+        return Table(path, names, columns, notes=tuple(notes))
     matrix = read_matrix(path, kind)
     return Table(path, [f"x{j + 1}" for j in range(matrix.shape[1])], None, matrix)
+
+
+def _read_csv(path: Path, reading: Reading, kind: str, further: tuple[str, ...]) -> Table:
+    # Names keep their spelling (007), and what is dropped may hold anything.
+    text = (*further, *reading.using("category", "id", "drop"), *reading.drop, reading.id or "")
+    options = TextOptions(
+        delimiter=reading.delimiter or ("\t" if kind == "tsv" else None),
+        decimal=reading.decimal,
+        encoding=reading.encoding,
+        header=reading.header,
+        text=text,
+        only=reading.only,
+        numbers=reading.using("number"),
+        thousands=reading.thousands,
+    )
+    found = read_text(path, options)
+    notes = found.notes if found.has_header else (_no_header(found.names, reading), *found.notes)
+    return Table(path, found.names, found.columns, lines=found.lines, notes=notes)
 
 
 def _no_header(names: list[str], reading: Reading) -> str:
@@ -257,51 +349,10 @@ def _no_header(names: list[str], reading: Reading) -> str:
     return f"{found or 'No header'}; {called}."
 
 
-def _spelled(column: NDArray) -> NDArray:
-    """Numbers as text, whole ones without a point."""
-    if column.dtype == object:
-        return column
-    return np.array([None if np.isnan(x) else f"{x:.15g}" for x in column], dtype=object)
-
-
-def _name_rows(table: Table, reading: Reading) -> Table:
-    """Take the column that names the rows out of the data."""
-    if reading.no_id:
-        return table
-    if table.columns is None:
-        if reading.id is not None:
-            raise RefusedError(
-                f"--id {reading.id}: {table.path} is a matrix of numbers without names of rows."
-            )
-        return table
-    if reading.id is not None:
-        _check_known(reading.id, "--id", table)
-        return _named_by(table, reading.id)
-    guess = _guess_names(table)
-    if guess is None or guess in reading.drop or guess in reading.text:
-        return table
-    shown = repr(guess) if guess else "the first column"
-    note = f"Rows are named by {shown}, different in every row (--no-id takes it for data)."
-    named = _named_by(table, guess)
-    return replace(named, notes=(*named.notes, note))
-
-
-def _guess_names(table: Table) -> str | None:
-    """The first column, where it has no name or its text differs in every row."""
+def _named_by(table: Table, name: str, one: PlannedColumn) -> Table:
+    """The table with names of its rows; a repeated name is said."""
     assert table.columns is not None
-    if len(table.names) < 2:
-        return None
-    first = table.columns[0]
-    if table.names[0] == "":
-        return ""
-    missing = first.dtype != object or any(cell is None for cell in first)
-    return None if missing or len(set(first)) < len(first) else table.names[0]
-
-
-def _named_by(table: Table, name: str) -> Table:
-    assert table.columns is not None
-    j = table.names.index(name)
-    column = table.columns[j] if table.columns[j].dtype == object else _spelled(table.columns[j])
+    column = spelled(table.columns[table.names.index(name)])
     first, repeated = {}, ""
     for row, item in enumerate(column):
         if item is None:
@@ -315,9 +366,12 @@ def _named_by(table: Table, name: str) -> Table:
                 f"in {table.place(row)}: in the tree you cannot tell them apart."
             )
         first.setdefault(item, row)
-    left = table.select([other for other in table.names if other != name])
-    notes = (*table.notes, repeated) if repeated else table.notes
-    return replace(left, items=[str(item) for item in column], item_column=name, notes=notes)
+    notes = [*table.notes, repeated] if repeated else list(table.notes)
+    if not one.was_asked:
+        shown = f"{name!r}, which {one.because}" if name else "the first column, which has no name"
+        notes.append(f"Rows are named by {shown} (--no-id takes it for data).")
+    items = [str(item) for item in column]
+    return replace(table, items=items, item_column=name, notes=tuple(notes))
 
 
 def _check_known(name: str, option: str, table: Table) -> None:

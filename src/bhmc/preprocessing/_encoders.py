@@ -1,5 +1,6 @@
 """Sentence models on this machine. Nothing is downloaded unless `download` says so."""
 
+import importlib
 import importlib.util
 import os
 from pathlib import Path
@@ -92,6 +93,6 @@ def embedded(encoder: Encoder, texts: list[str]) -> NDArray[np.float64]:
 
 
 def _loaded(name: str, *, download: bool) -> Encoder:
-    from sentence_transformers import SentenceTransformer  # slow: it imports torch
-
-    return Encoder(name, SentenceTransformer(name, local_files_only=not download).encode)
+    package = importlib.import_module("sentence_transformers")  # slow: it imports torch
+    model = package.SentenceTransformer(name, local_files_only=not download)
+    return Encoder(name, model.encode)

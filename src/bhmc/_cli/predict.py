@@ -10,20 +10,22 @@ from bhmc import BHMC
 from bhmc._cli.exit_codes import OK
 from bhmc._cli.export import put_in_place, text_writer
 from bhmc._cli.fit import reading_of
+from bhmc._cli.folder import RunFolder
 from bhmc._cli.output import counted, print_json, say
 from bhmc._cli.results import path_text, refusals_of
 from bhmc._cli.show import load_run
+from bhmc._cli.texts import read_texts, saved_features, with_numbers
 from bhmc._io.csv_text import csv_text
-from bhmc._io.tables.read import Reading, Table, read_table
-from bhmc._validation.errors import RefusedError
+from bhmc._io.tables.read import Reading, Table
+from bhmc._validation.errors import RefusedError, refusals
 
 _COLUMNS = ("name", "leaf", "path", "component", "probability", "new_branch")
 
 
 def predict(options) -> int:
     """Place the rows and write where they went."""
-    _, record, model = load_run(options.folder)
-    table = _new_rows(options, record["data"])
+    folder, record, model = load_run(options.folder)
+    table = _new_rows(options, record["data"], folder)
     rows = _places(model, table, as_matrix=record["data"]["is_matrix"])
     if options.output is not None:
         text = csv_text(_COLUMNS, rows)
@@ -51,10 +53,14 @@ def _places(model: BHMC, table: Table, as_matrix: bool) -> list[tuple]:
     ]
 
 
-def _new_rows(options, fitted: dict[str, Any]) -> Table:
+def _new_rows(options, fitted: dict[str, Any], folder: RunFolder) -> Table:
     """The columns that were fitted, in their order and of their kinds."""
     reading = _reading(options, fitted)
-    table = read_table(options.data, reading, lenient=True)
+    columns = fitted.get("texts", {}).get("columns", [])
+    table, texts = read_texts(options.data, reading, columns, lenient=True)
+    if columns:
+        with refusals():
+            table = with_numbers(table, texts, saved_features(folder))
     missing = [name for name in fitted["names"] if name not in table.names]
     if missing:
         listed = ", ".join(repr(name) for name in missing[:5])
@@ -79,13 +85,15 @@ def _reading(options, fitted: dict[str, Any]) -> Reading:
     was, said = Reading.from_json(fitted["reading"]), reading_of(options)
     kinds = zip(fitted["names"], fitted["kinds"], strict=True)
     text = [name for name, kind in kinds if kind == "text"]
+    texts = fitted.get("texts", {"columns": (), "numbers": ()})
+    needed = [name for name in fitted["names"] if name not in texts["numbers"]]
     item_column = fitted["item_column"] if said.id is None else said.id
     return replace(
         said,
         id=item_column,
         no_id=said.no_id or (was.no_id and said.id is None),
         text=(*said.text, *text),
-        only=tuple(fitted["names"]),
+        only=(*needed, *texts["columns"]),
         decimal=said.decimal if said.decimal != "." else was.decimal,
         encoding=said.encoding or was.encoding,
         header=was.header if said.header is None else said.header,

@@ -29,7 +29,7 @@ def refusals_of(table: Table) -> Iterator[None]:
 
 
 def name_tree(model: BHMC, table: Table) -> None:
-    """Give the tree the names of rows and columns where the fit had no way to learn them."""
+    """Give the tree names of rows and columns where the fit had no way to learn them, and words."""
     tree = model.tree_
     names = tree.names
     if names is None and table.items is not None:
@@ -38,6 +38,9 @@ def name_tree(model: BHMC, table: Table) -> None:
     if columns is None and table.columns is not None:
         columns = np.array(table.names)
     model.tree_ = replace(tree, names=names, feature_names=columns)
+    if table.texts:
+        others = [name for name in table.names if name not in table.from_texts]
+        model.add_words(list(table.texts), table.select(others).data() if others else None)
 
 
 def write_results(folder: RunFolder, model: BHMC, table: Table) -> None:

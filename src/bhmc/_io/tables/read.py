@@ -83,6 +83,10 @@ class Table:
     """The line of each row in a text file."""
     notes: tuple[str, ...] = ()
     """What was found out rather than said by the user."""
+    texts: tuple[str, ...] = ()
+    """The free text of each row; none where no column holds free text."""
+    from_texts: tuple[str, ...] = ()
+    """Columns of numbers that were made from these texts."""
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -227,9 +227,9 @@ def _show(commands) -> None:
     parser.add_argument(
         "--features",
         type=whole(0),
-        default=0,
         metavar="N",
-        help="for every node the N columns in which it differs most, in standard deviations",
+        help="for every node the N columns in which it differs most, in standard deviations, and "
+        "words of its texts, in log odds (default: 0; 3, if there are words)",
     )
     parser.add_argument(
         "--describe",

@@ -16,6 +16,9 @@ from bhmc._validation.errors import EntryError, RefusedError, refusals
 # The most lines of a tree that are printed unasked.
 _SCREEN = 100
 
+# Words of texts that are shown of a node unasked.
+_WORDS = 3
+
 
 @contextmanager
 def refusals_of(table: Table) -> Iterator[None]:
@@ -55,9 +58,15 @@ def write_results(folder: RunFolder, model: BHMC, table: Table) -> None:
     folder.write(DRAWS, csv_text(("chain", "draw", *numbers), _draw_rows(numbers)))
 
 
-def tree_text(tree: Tree, **options) -> str:
-    """The tree as text, with its names."""
-    return tree.to_text(tree.names, **options)
+def tree_text(tree: Tree, *, features: int | None = None, **options) -> str:
+    """The tree as text, with its names; with words of its texts, unless features are asked for."""
+    return tree.to_text(tree.names, features=features_shown(tree, features), **options)
+
+
+def features_shown(tree: Tree, asked: int | None) -> int:
+    """How many features a node has: as many as asked for, else words where there are some."""
+    has_words = tree.is_word is not None and bool(tree.is_word.any())
+    return asked if asked is not None else _WORDS * has_words
 
 
 def short_text(tree: Tree, width: int | None) -> tuple[str, int]:

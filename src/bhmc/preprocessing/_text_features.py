@@ -43,7 +43,7 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         model itself: `encode(texts)` gives a row of numbers for each text.
     n_components : int, optional
         Directions to keep. By default 40 of embeddings, and of TF-IDF those above the optimal
-        threshold for noise (`OptimalThresholdPCA`).
+        threshold for noise (`OptimalThresholdPCA`), or 40 where none is above it.
     min_df : int or float, default=2
         TF-IDF: words in fewer texts are left out (a share of the texts, if it is a float).
     stop_words : "english", iterable of str or None, default="english"
@@ -208,12 +208,13 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self._warn_of_wordless(numbers)
         every = max(1, -(-len(texts) // _MOST_TEXTS))
         sample = numbers[::every]
-        n_components = self.n_components and self._wanted(self.n_components, min(sample.shape))
-        found = pipeline["threshold"].set_params(n_components=n_components or None).fit(sample)
+        found = pipeline["threshold"].set_params(n_components=min(sample.shape)).fit(sample)
+        usual = found.n_above_ or min(_DIRECTIONS, _rank(found.singular_values_))
+        n_components = self._wanted(usual, min(sample.shape))
         self.method_, self.model_ = TFIDF, ""
         self.words_ = np.array(vectorizer.get_feature_names_out(), dtype=str)
         self.idf_ = vectorizer.idf_
-        self.mean_, self.components_ = found.mean_, found.components_
+        self.mean_, self.components_ = found.mean_, found.components_[:n_components].copy()
         self.said_ = (
             f"Texts became numbers by TF-IDF of {len(self.words_):,} words, in "
             f"{len(self.components_)} directions."
@@ -260,3 +261,8 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         return tags
+
+
+def _rank(singular_values: NDArray[np.float64]) -> int:
+    """How many singular values are not 0, but for rounding."""
+    return int((singular_values > 1e-10 * singular_values[0]).sum())

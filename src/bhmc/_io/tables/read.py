@@ -165,7 +165,7 @@ def read_table(
     left = [name for name in table.names if name not in reading.drop]
     if len(left) < len(table.names):
         table = table.select(left)
-    if not table.names:
+    if not table.names and not any((also_text or {}).values()):
         raise RefusedError(f"{path} has no column left to fit: all were dropped or name the rows.")
     return table
 

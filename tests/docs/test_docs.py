@@ -34,6 +34,7 @@ EXAMPLES_OF_PAGES = {
     "docs/metrics.md": 10,
     "docs/model-in-pictures.md": 5,
     "docs/reading-the-tree.md": 20,
+    "docs/text.md": 10,
     "docs/transitions.md": 8,
 }
 

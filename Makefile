@@ -98,6 +98,7 @@ pictures: setup ## Make the pictures of docs/pictures anew; takes some minutes
 	@$(BIN)/python -m docs.make_pictures
 	@$(BIN)/python -m docs.make_transition_pictures
 	@$(BIN)/python -m docs.make_branch_pictures
+	@$(BIN)/python -m docs.make_text_pictures
 
 study: setup ## Run a study, as in make study NAME=same_draws ARGS="--only fit/"; without NAME, list all
 	@$(BIN)/python -m studies$(if $(NAME),.$(NAME)) $(ARGS)

@@ -177,13 +177,13 @@ def test_ctrl_c_keeps_what_is_done(table, tmp_path, monkeypatch, capsys):
     [
         (("--labels", "sort"), "--labels 'sort' is no column"),
         (("--labels", "kind,kind"), "names the column 'kind' twice"),
-        (("--labels", "kind", "--words", "kind"), "which no method may see"),
+        (("--labels", "kind", "--text", "kind"), "which no method may see"),
         (("--labels", "kind", "--id", "kind"), "cannot be both"),
         (("--labels", "kind", "--methods", ""), "no method is named"),
         (("--labels", "name"), "a class of its own for every row"),
         (("--path", "path", "--separator", ""), "--separator is empty"),
         (("--path", "path", "--separator", "/"), "has the separator '/'"),
-        (("--labels", "kind", "--words", "name"), "the words of 'name' give no numbers"),
+        (("--labels", "kind", "--text", "name"), "the words of 'name' give no numbers"),
     ],
 )
 def test_wrong_use_of_compare_is_said_in_a_sentence(table, tmp_path, capsys, more, said):
@@ -246,7 +246,7 @@ def test_times_of_the_control_alone_are_not_asked_for(table, tmp_path):
 
 
 def test_words_of_a_table_can_be_compared(products, tmp_path):
-    arguments = ["--words", "title,description", "--path", "category_path", "--drop", "sample_2303"]
+    arguments = ["--text", "title,description", "--path", "category_path", "--drop", "sample_2303"]
     arguments += ["--methods", "ward", "-q", "-o", str(tmp_path / "out")]
     assert main(["compare", str(products), *arguments]) == 0
     row = rows_of(tmp_path / "out" / "levels-matched.csv")[-1]

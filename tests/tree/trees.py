@@ -81,6 +81,7 @@ def full_tree(state=None):
         component_means=means,
         feature_means=means[tree.components].mean(axis=0),
         feature_scales=np.array([1.0, 2.0, 0.5]),
+        is_word=np.zeros(3, dtype=bool),
         merged=np.ones(tree.n_nodes, dtype=np.int64),
         heights=10.0 - tree.levels,
         node_names=np.full(tree.n_nodes, ""),

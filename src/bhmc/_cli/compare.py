@@ -25,6 +25,8 @@ def compare(options) -> int:
 
     with refusals():
         check_methods(options.methods)
+    if options.words is not None:
+        raise RefusedError(f"--words is called --text now: write --text {options.words}.")
     if bool(options.labels) == bool(options.path):
         raise RefusedError(
             "name the classes: --labels A,B (a column for each level, coarse to fine) or --path "
@@ -55,13 +57,13 @@ def compare(options) -> int:
 def _apart(options) -> tuple[Table, Table]:
     """The data and the classes, which no method gets to see."""
     named = [options.path] if options.path else options.labels
-    words = options.words or []
-    asked = {"--path" if options.path else "--labels": named, "--words": words}
+    words = options.text or []
+    asked = {"--path" if options.path else "--labels": named, "--text": words}
     for option, columns in asked.items():
         for twice in {name for name in columns if columns.count(name) > 1}:
             raise RefusedError(f"{option} names the column {twice!r} twice.")
     for name in set(named) & set(words):
-        raise RefusedError(f"column {name!r} holds classes, which no method may see as --words.")
+        raise RefusedError(f"column {name!r} holds classes, which no method may see as --text.")
     table = read_table(options.data, reading_of(options), also_text=asked)
     for option, columns in asked.items():
         for name in columns:
@@ -134,7 +136,7 @@ def _data(table: Table, options) -> tuple[Any, list[str]]:
     """
     from bhmc._experiments import compare as experiment
 
-    if options.words:
+    if options.text:
         return _words(table, options)
     check_fittable(table)
     _check_sizes(table)
@@ -155,7 +157,7 @@ def _check_numbers(table: Table, remedy: str) -> None:
     if table.text_columns:
         raise RefusedError(
             f"{table.path}, column {table.text_columns[0]!r} holds text, which only bhmc can take: "
-            f"leave it out with --drop, read it as words with --words, or {remedy}."
+            f"leave it out with --drop, read it as words with --text, or {remedy}."
         )
     X = np.asarray(table.data(as_matrix=True), dtype=float)
     if np.isnan(X).any():
@@ -184,13 +186,13 @@ def _words(table: Table, options) -> tuple[np.ndarray, list[str]]:
     from bhmc._experiments.texts import reduce_texts
 
     assert table.columns is not None
-    columns = [table.columns[table.names.index(name)] for name in options.words]
+    columns = [table.columns[table.names.index(name)] for name in options.text]
     texts = [" ".join(str(cell) for cell in cells if cell) for cells in zip(*columns, strict=True)]
     try:
         X, said = reduce_texts(texts, min_df=2)
     except ValueError as error:
         raise RefusedError(
-            f"the words of {', '.join(map(repr, options.words))} give no numbers: {error}"
+            f"the words of {', '.join(map(repr, options.text))} give no numbers: {error}"
         ) from None
     return X, [said]
 

@@ -11,21 +11,28 @@ from typing import Any
 
 from bhmc import BHMC, warmup
 from bhmc._cli.exit_codes import INTERRUPTED, OK
-from bhmc._cli.folder import RunFolder, is_at_work, now, owner
+from bhmc._cli.folder import TEXT, RunFolder, is_at_work, now, owner
 from bhmc._cli.options import FIT_OPTIONS, SET_BY_THE_COMMAND
 from bhmc._cli.output import counted, print_json, print_result, say, terminal_width
 from bhmc._cli.records import check_same_data, data_record, summary, with_families
 from bhmc._cli.results import name_tree, refusals_of, short_text, write_results
 from bhmc._cli.show import count_draws, say_view
+from bhmc._cli.texts import (
+    fitted_texts,
+    read_texts,
+    saved_features,
+    texts_record,
+    with_numbers,
+)
 from bhmc._estimator.auto_transition import transition_for
 from bhmc._estimator.progress_log import logging_progress
 from bhmc._estimator.rounds import AUTO_DRAWS
 from bhmc._estimator.view import opened_tree
 from bhmc._io.tables.plan import columns_for_model
-from bhmc._io.tables.read import Reading, Table, check_fittable, read_table
+from bhmc._io.tables.read import Reading, Table, check_fittable
 from bhmc._io.versions import versions
 from bhmc._validation.column_plan import in_options
-from bhmc._validation.errors import RefusedError
+from bhmc._validation.errors import RefusedError, refusals
 
 # Compiling is worth a word if it takes longer than this, in seconds.
 _PATIENCE = 2.0
@@ -66,7 +73,10 @@ def _begun(options) -> tuple[RunFolder, dict[str, Any], Table]:
         missing = "DATA" if options.data is None else "-o DIR"
         raise RefusedError(f"{missing} is missing: bhmc fit DATA -o DIR, or --continue DIR.")
     reading = reading_of(options)
-    table = read_table(options.data, reading)
+    table, texts = read_texts(options.data, reading, options.text)
+    if not options.text and options.text_model is not None:
+        raise RefusedError("--text-model needs --text: name the columns of free text.")
+    table, features = fitted_texts(table, texts, options.text, options.text_model or "auto")
     check_fittable(table)
     _check_text_columns(table, options.likelihood)
     folder = RunFolder.create(options.output, options.force)
@@ -81,10 +91,13 @@ def _begun(options) -> tuple[RunFolder, dict[str, Any], Table]:
         "started": now(),
         "seed": secrets.randbits(32) if options.seed is None else options.seed,
         "settings": _settings(BHMC(**given)),
-        "data": data_record(table, reading),
+        "data": {**data_record(table, reading), **texts_record(table, options.text)},
         "versions": versions(),
     }
     folder.write_record(record)
+    if features is not None:
+        with refusals():
+            features.save(folder.path / TEXT)
     return folder, record, table
 
 
@@ -103,7 +116,7 @@ def _resumed(options) -> tuple[RunFolder, dict[str, Any], Table]:
             f"the run in {folder.path} is finished: say how many more draws to make, for example "
             "--draws 300, or --draws auto to run on until the chains agree."
         )
-    table = read_table(options.data or record["data"]["path"], _reading_from(record))
+    table = _read_again(options.data, record, folder)
     check_same_data(table, record, folder.path)
     settings = {"moves": (), **record["settings"]}  # older runs had none
     if isinstance(settings["moves"], list):
@@ -123,6 +136,14 @@ def _resumed(options) -> tuple[RunFolder, dict[str, Any], Table]:
     }
     folder.write_record(record)
     return folder, record, table
+
+
+def _read_again(data: str | None, record: dict[str, Any], folder: RunFolder) -> Table:
+    """The table of a run, its texts as the same numbers as before."""
+    columns = record["data"].get("texts", {}).get("columns", [])
+    name = data or record["data"]["path"]
+    table, texts = read_texts(name, _reading_from(record), columns)
+    return with_numbers(table, texts, saved_features(folder)) if columns else table
 
 
 def _total_draws(more: int | str, record: dict[str, Any]) -> int | str:
@@ -147,8 +168,8 @@ def _settings(model: BHMC) -> dict[str, Any]:
 def _check_nothing_else(options) -> None:
     """With --continue the settings are those of the run: others would be another model."""
     names = [one.name for one in FIT_OPTIONS if one.name not in ("draws", "jobs", "max-seconds")]
-    for name in (*names, "seed", "output"):
-        if getattr(options, name.replace("-", "_")) is not None:
+    for name in (*names, "seed", "output", "text", "text-model"):
+        if getattr(options, name.replace("-", "_")) not in (None, []):
             raise RefusedError(
                 f"--{name} cannot be changed with --continue: it would be another run. Begin one "
                 "with bhmc fit DATA -o DIR."
@@ -172,12 +193,7 @@ def reading_of(options) -> Reading:
 
 
 def _kinds_of(options) -> tuple[tuple[str, str], ...]:
-    """What --as says; --text is no longer for categories."""
-    if options.text:
-        name = options.text[0]
-        raise RefusedError(
-            f"--text names columns of free text; for categories say {in_options(name, 'category')}."
-        )
+    """What --as says."""
     kinds = dict(options.kinds)
     for name in kinds:
         if [one for one, _ in options.kinds].count(name) > 1:

@@ -17,8 +17,10 @@ from bhmc._validation.errors import RefusedError, reason_of
 FORMAT_VERSION = 1
 RECORD, MODEL, CHECKPOINT = "run.json", "model.bhmc", "checkpoint.bhmc"
 TREE, ASSIGNMENTS, DRAWS = "tree.txt", "assignments.csv", "draws.csv"
+# What makes numbers of free text.
+TEXT = "text.bhmc"
 # run.json first: without it, what is left of an old run is nobody's run.
-_OURS = (RECORD, MODEL, TREE, ASSIGNMENTS, DRAWS)
+_OURS = (RECORD, MODEL, TEXT, TREE, ASSIGNMENTS, DRAWS)
 
 
 class RunFolder:

@@ -175,14 +175,6 @@ def add_reading(group) -> None:
         help=f"what a column is: {', '.join(USES)}; a date is fitted as days (default: found out)",
     )
     group.add_argument(
-        "--text",
-        metavar="A,B",
-        type=columns,
-        action="extend",
-        default=[],
-        help="columns of free text (columns of categories are named by --as COLUMN=category)",
-    )
-    group.add_argument(
         "--format", choices=FORMATS, help="what the file is (default: by the ending of its name)"
     )
     group.add_argument(
@@ -209,6 +201,25 @@ def add_reading(group) -> None:
     )
     header.add_argument(
         "--no-header", dest="header", action="store_false", help="the first line is data"
+    )
+
+
+def add_texts(group) -> None:
+    """Columns of free text."""
+    group.add_argument(
+        "--text",
+        metavar="A,B",
+        type=columns,
+        action="extend",
+        default=[],
+        help="columns of free text, such as title,description: they become numbers, and nodes are "
+        "described by their words",
+    )
+    group.add_argument(
+        "--text-model",
+        metavar="MODEL",
+        help="auto: sentence embeddings, if a model is on this machine, else TF-IDF; tfidf; or the "
+        "folder of a sentence model; nothing is downloaded (default: auto)",
     )
 
 

@@ -8,6 +8,7 @@ from bhmc._cli.options import (
     add_concentrations,
     add_fit,
     add_reading,
+    add_texts,
     columns,
     jobs,
     minutes,
@@ -49,6 +50,7 @@ keeps what was sampled so far; `bhmc fit --continue DIR` goes on from there.
 _FIT_EPILOG = """\
 examples:
   bhmc fit animals.csv -o run --id animal
+  bhmc fit shop.csv -o run --id item --text title,description
   bhmc fit counts.mtx -o run --likelihood multinomial --levels 4 --jobs 2
   bhmc fit --continue run                  finish a run that was interrupted
   bhmc fit --continue run --draws 500      500 more draws of every chain
@@ -114,7 +116,7 @@ one column (--path). The folder holds results.html, the page to read, with figur
 _COMPARE_EPILOG = """\
 examples:
   bhmc compare zoo.csv --labels type -o zoo --drop name
-  bhmc compare products.csv --path category --words title,text --methods bhmc,ward,random -o shop
+  bhmc compare products.csv --path category --text title,text --methods bhmc,ward,random -o shop
 """
 
 _BHMC = ("bhmc", "bhmc-diffused", "bhmc-hdp", "bhmc-paper")
@@ -193,7 +195,9 @@ def _fit(commands) -> None:
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="no messages, no progress bar")
     _json(parser)
-    add_reading(parser.add_argument_group("the table"))
+    table = parser.add_argument_group("the table")
+    add_reading(table)
+    add_texts(table)
     add_fit(parser)
 
 
@@ -231,9 +235,9 @@ def _show(commands) -> None:
     parser.add_argument(
         "--features",
         type=whole(0),
-        default=0,
         metavar="N",
-        help="for every node the N columns in which it differs most, in standard deviations",
+        help="for every node the N columns in which it differs most, in standard deviations, and "
+        "words of its texts, in log odds (default: 0; 3, if there are words)",
     )
     parser.add_argument(
         "--describe",
@@ -426,11 +430,12 @@ def _compare(commands) -> None:
         "--standardise", action="store_true", help="columns of mean 0 and variance 1, for all"
     )
     parser.add_argument(
-        "--words",
+        "--text",
         type=columns,
         metavar="A,B",
         help="columns of text whose words are the data, as TF-IDF; other columns are left out",
     )
+    parser.add_argument("--words", metavar="A,B", help=argparse.SUPPRESS)  # the old name of --text
     parser.add_argument(
         "--sizes",
         type=sizes,

@@ -9,13 +9,15 @@ from bhmc import BHMC
 from bhmc._cli.exit_codes import OK
 from bhmc._cli.export import put_in_place, text_writer
 from bhmc._cli.fit import reading_of
+from bhmc._cli.folder import RunFolder
 from bhmc._cli.output import counted, print_json, say
 from bhmc._cli.results import path_text, refusals_of
 from bhmc._cli.show import load_run
+from bhmc._cli.texts import read_texts, saved_features, with_numbers
 from bhmc._estimator.empty_rows import NOWHERE, EmptyRowsWarning
 from bhmc._io.csv_text import csv_text
-from bhmc._io.tables.read import Reading, Table, read_table
-from bhmc._validation.errors import RefusedError
+from bhmc._io.tables.read import Reading, Table
+from bhmc._validation.errors import RefusedError, refusals
 
 _COLUMNS = (
     *("name", "leaf", "label", "path", "component"),
@@ -25,8 +27,8 @@ _COLUMNS = (
 
 def predict(options) -> int:
     """Place the rows and write where they went."""
-    _, record, model = load_run(options.folder)
-    table = _new_rows(options, record["data"])
+    folder, record, model = load_run(options.folder)
+    table = _new_rows(options, record["data"], folder)
     rows = _places(model, table, record["data"]["is_matrix"], options.outliers)
     columns = (*_COLUMNS, "outlier_score") if options.outliers else _COLUMNS
     if options.output is not None:
@@ -73,16 +75,20 @@ def _say_what_is_empty(names: list) -> None:
         )
 
 
-def _new_rows(options, fitted: dict[str, Any]) -> Table:
+def _new_rows(options, fitted: dict[str, Any], folder: RunFolder) -> Table:
     """The columns that were fitted, in their order and of their kinds."""
     reading = _reading(options, fitted)
-    table = read_table(options.data, reading, lenient=True)
+    columns = fitted.get("texts", {}).get("columns", [])
+    table, texts = read_texts(options.data, reading, columns, lenient=True)
+    if columns:
+        with refusals():
+            table = with_numbers(table, texts, saved_features(folder))
     missing = [name for name in fitted["names"] if name not in table.names]
     if missing:
         listed = ", ".join(repr(name) for name in missing[:5])
         more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
         raise RefusedError(f"{table.path} lacks columns that were fitted: {listed}{more}.")
-    known = (*fitted["names"], fitted["item_column"], table.item_column)
+    known = (*fitted["names"], *columns, fitted["item_column"], table.item_column)
     left_out = [one.name for one in table.plan.columns if one.name not in known]
     if left_out:
         shown = ", ".join(map(repr, left_out[:5])) + (", ..." if len(left_out) > 5 else "")
@@ -94,6 +100,8 @@ def _reading(options, fitted: dict[str, Any]) -> Reading:
     """As the fitted table was read, but for what is said of this one."""
     was, said = Reading.from_json(fitted["reading"]), reading_of(options)
     kinds = {**_kinds(fitted), **dict(said.kinds)}
+    texts = fitted.get("texts", {"columns": (), "numbers": ()})
+    needed = [name for name in fitted["names"] if name not in texts["numbers"]]
     item_column = fitted["item_column"] if said.id is None else said.id
     return replace(
         said,
@@ -101,7 +109,7 @@ def _reading(options, fitted: dict[str, Any]) -> Reading:
         no_id=said.no_id or (was.no_id and said.id is None),
         kinds=tuple(kinds.items()),
         thousands=said.thousands or was.thousands,
-        only=tuple(fitted["names"]),
+        only=(*needed, *texts["columns"]),
         decimal=said.decimal if said.decimal != "." else was.decimal,
         encoding=said.encoding or was.encoding,
         header=was.header if said.header is None else said.header,
@@ -112,7 +120,7 @@ def _kinds(fitted: dict[str, Any]) -> dict[str, str]:
     """What the fitted columns were taken for; a run of an older bhmc says number or text."""
     if fitted.get("plan"):
         uses = {column["name"]: column["use"] for column in fitted["plan"]}
-        return {name: uses[name] for name in fitted["names"]}
+        return {name: uses[name] for name in fitted["names"] if name in uses}
     if fitted["is_matrix"]:
         return {}
     as_use = {"number": "number", "text": "category"}

@@ -20,6 +20,9 @@ ASSIGNMENT_COLUMNS = ("name", "path", "leaf", "label", "component")
 # The most lines of a tree that are printed unasked.
 _SCREEN = 100
 
+# Words of texts that are shown of a node unasked.
+_WORDS = 3
+
 
 @contextmanager
 def refusals_of(table: Table) -> Iterator[None]:
@@ -33,9 +36,12 @@ def refusals_of(table: Table) -> Iterator[None]:
 
 
 def name_tree(model: BHMC, table: Table) -> None:
-    """Give the trees the names of rows and columns where the fit had no way to learn them."""
+    """Give the trees names of rows and columns that the fit could not learn, and words."""
     model.tree_ = _named(model.tree_, table)
     model.dendrogram_ = _named(model.dendrogram_, table)
+    if table.texts:
+        others = [name for name in table.names if name not in table.from_texts]
+        model.add_words(list(table.texts), table.select(others).data() if others else None)
 
 
 def _named(tree: Tree, table: Table) -> Tree:
@@ -71,9 +77,15 @@ def write_results(folder: RunFolder, model: BHMC, table: Table) -> str:
     return "" if written is model else said_of_fewer(model, written)
 
 
-def tree_text(tree: Tree, **options) -> str:
-    """The tree as text, with its names."""
-    return tree.to_text(tree.names, **options)
+def tree_text(tree: Tree, *, features: int | None = None, **options) -> str:
+    """The tree as text, with its names; with words of its texts, unless features are asked for."""
+    return tree.to_text(tree.names, features=features_shown(tree, features), **options)
+
+
+def features_shown(tree: Tree, asked: int | None) -> int:
+    """How many features a node has: as many as asked for, else words where there are some."""
+    has_words = tree.is_word is not None and bool(tree.is_word.any())
+    return asked if asked is not None else _WORDS * has_words
 
 
 def short_text(tree: Tree, width: int | None) -> tuple[str, int]:

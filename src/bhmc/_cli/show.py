@@ -10,7 +10,7 @@ from bhmc._cli.exit_codes import OK
 from bhmc._cli.folder import RunFolder
 from bhmc._cli.options import ALL_TOP_NODES
 from bhmc._cli.output import counted, fitted, print_json, say, terminal_width
-from bhmc._cli.results import tree_text
+from bhmc._cli.results import features_shown, tree_text
 from bhmc._estimator.view import DENDROGRAM, WHY_DENDROGRAM
 from bhmc._validation.errors import RefusedError, refusals
 from bhmc.tree import NodeDescription
@@ -122,8 +122,9 @@ def _as_dict(description: NodeDescription) -> dict[str, Any]:
 
 def node_list(tree, options) -> list[dict[str, Any]]:
     """A dict for every node that is shown; its parent is the nearest node above that is shown."""
-    table = tree.nodes(options.features)
-    if not options.features:
+    n_features = features_shown(tree, options.features)
+    table = tree.nodes(n_features)
+    if not n_features:
         del table["features"]
     shown = np.ones(tree.n_nodes, dtype=bool)
     shown &= tree.sizes >= options.min_size

@@ -1,16 +1,19 @@
 """`Description`: what a fitted `BHMC` says of the nodes of its tree. Wiring, no mathematics."""
 
-from collections.abc import Mapping
-from typing import Self
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from bhmc._estimator.words import described_by_words
 from bhmc._validation.parameters import check_whole
 from bhmc.posterior.draws import Draws
 from bhmc.posterior.membership import node_membership
 from bhmc.posterior.support import path_support
+from bhmc.preprocessing import word_table
 from bhmc.tree import NodeDescription, Tree
 from bhmc.tree.describe import describe_node
 from bhmc.tree.node_features import NodeFeatures
@@ -22,6 +25,7 @@ class Description:
 
     # Set by `fit`.
     tree_: Tree
+    dendrogram_: Any
     draws_: Draws
     node_features_: NodeFeatures
 
@@ -82,6 +86,58 @@ class Description:
             else np.full(len(tree.paths), np.nan)
         )
         return describe_node(tree, node, self.node_features_, membership, n_features, n_members)
+
+    def add_words(
+        self,
+        texts: Any,
+        X: Any = None,
+        *,
+        min_df: int | float = 2,
+        stop_words: str | Iterable[str] | None = "english",
+        boilerplate: Iterable[str] = (),
+        max_words: int = 5000,
+    ) -> Self:
+        """Describe nodes by the words of texts in place of the columns of the fit.
+
+        The columns of a fit to sentence embeddings or to directions of TF-IDF say nothing to a
+        person; the words of the texts do. From now on `describe`, `tree_` and `dendrogram_` with
+        their texts, tables and exports name words. A word counts once a text. Words are ranked by
+        the signed root of the log likelihood ratio, and their effect is the log odds ratio: of
+        texts in the node against those in its siblings. Labels and draws stay as they are.
+
+        Parameters
+        ----------
+        texts : list, array or frame of texts
+            A text for each row of the fit, in order; several columns are joined.
+        X : array or frame, optional
+            Further columns to describe nodes by, such as those of the fit that are not text.
+        min_df : int or float, default=2
+            Words in fewer texts are left out (a share of the texts, if it is a float).
+        stop_words : "english", iterable of str or None, default="english"
+            Words to leave out.
+        boilerplate : iterable of str, default=()
+            Words or sentences that say nothing; their words are left out too.
+        max_words : int, default=5000
+            Of more words, those in most texts are kept.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        table = word_table(
+            texts,
+            min_df=min_df,
+            stop_words=stop_words,
+            boilerplate=boilerplate,
+            max_words=max_words,
+        )
+        found = described_by_words(self.tree_, table, X)
+        self.tree_ = replace(self.tree_, **found.profile)
+        if "dendrogram_" in vars(self):  # an older bhmc saved models without one
+            self.dendrogram_ = replace(self.dendrogram_, **found.profile)
+        self.node_features_ = found.node_features
+        return self
 
     def rename(self, names: Mapping[int | str, str | None]) -> Self:
         """Put names on nodes of `tree_`; they appear in text, pictures, exports and saved files.

@@ -77,6 +77,11 @@ def word_features(likelihood: Likelihood, columns: Columns, n_features: int) -> 
     return np.repeat(words, _widths(columns, n_features))
 
 
+def width(columns: Columns, n_columns: int) -> int:
+    """How many features the columns of X become."""
+    return sum(_widths(columns, n_columns))
+
+
 def _widths(columns: Columns, n_columns: int) -> list[int]:
     """How many features each column of X becomes."""
     categories = columns.categories or {}

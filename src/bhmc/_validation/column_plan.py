@@ -17,6 +17,9 @@ FAMILY_KINDS = {
 }
 FITTED = tuple(FAMILY_KINDS)
 
+# The use of a column of free text, which other columns stand for.
+TEXT = "text"
+
 # A line of the plan names so many columns at most.
 _MOST_NAMED = 12
 
@@ -48,8 +51,8 @@ class PlannedColumn(NamedTuple):
     """id, number, whole number, year, date, currency, percent, unit, truth, category, text, empty
     or constant."""
     use: str
-    """One of `USES`: a number, category, truth or date is fitted, an id or what is dropped is not.
-    """
+    """One of `USES`: a number, category, truth or date is fitted, an id or what is dropped is not;
+    or `TEXT`."""
     detail: str = ""
     """What was done to its cells, or how many values it has."""
     because: str = ""
@@ -109,6 +112,18 @@ class ColumnPlan(NamedTuple):
         """Names of the columns that are data."""
         return [column.name for column in self.columns if column.is_fitted]
 
+    def with_texts(self, names: Iterable[Any]) -> "ColumnPlan":
+        """The plan where these columns are free text, unless they name the rows."""
+        names = set(names)
+        return self._replace(
+            columns=tuple(
+                PlannedColumn(one.name, TEXT, TEXT, because=ASKED)
+                if one.name in names and one.use != "id"
+                else one
+                for one in self.columns
+            )
+        )
+
     def using(self, *uses: str) -> list[int]:
         """Numbers of the columns with one of these uses."""
         return [j for j, column in enumerate(self.columns) if column.use in uses]
@@ -164,6 +179,8 @@ def _title(column: PlannedColumn, item_column: Any) -> str:
         return "id, names the rows" if column.name == item_column else "id, not fitted"
     if column.use == "drop":
         return f"{column.kind}, not fitted"
+    if column.use == TEXT:
+        return "free text, fitted as numbers made of it"
     family = column.family or FAMILY_KINDS["truth" if column.kind == "truth" else column.use]
     kind = column.kind if column.kind == column.use else f"{column.kind} as {column.use}"
     plain = column.use == "number" and column.kind not in ("year", "constant")

@@ -21,6 +21,7 @@ _DTYPES = {
     "merged": np.int64,
     "paths": np.int32,
     "components": np.int32,
+    "is_word": np.bool_,
 }
 _TEXTS = ("names", "feature_names", "node_names")
 # Numbers that JSON does not have, as texts.

@@ -210,10 +210,20 @@ def _numbers(one: Group, two: Group, every: Group) -> tuple[Floats, Floats]:
 
 
 def _shares(one: Group, two: Group, every: Group) -> tuple[Floats, Floats]:
-    """G of a table of two by two, and the log odds ratio with 1/2 in every cell."""
-    a, b, c, d = one.total, one.n - one.total, two.total, two.n - two.total
-    n = one.n + two.n
-    cells, sides = (a, b, c, d, n), (one.n, two.n, a + c, b + d)
+    """G and the log odds ratio of those that have a 1."""
+    return share_ratio(one.total, one.n - one.total, two.total, two.n - two.total)
+
+
+def share_ratio(a: Floats, b: Floats, c: Floats, d: Floats) -> tuple[Floats, Floats]:
+    """G of a table of two by two, and the log odds ratio with 1/2 in every cell.
+
+    Parameters
+    ----------
+    a, b, c, d : arrays
+        How many have it and have it not, in one group; then in the other.
+    """
+    n = a + b + c + d
+    cells, sides = (a, b, c, d, n), (a + b, c + d, a + c, b + d)
     ratio = sum((xlogy(cell, cell) for cell in cells), start=np.zeros(n.shape))
     ratio = 2 * (ratio - sum(xlogy(side, side) for side in sides))
     return ratio, np.log((a + 0.5) * (d + 0.5) / ((b + 0.5) * (c + 0.5)))

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bhmc.tree.node_words import words_of
+
 if TYPE_CHECKING:
     from bhmc.tree import Tree
 
@@ -65,6 +67,8 @@ def top_features(
     """The n columns in which each node differs most, and by how much: (nodes, n) twice.
 
     The difference is of the node's mean from that of all data, in standard deviations of all data.
+    Words are compared with the node's siblings: see `node_words`. Where there are words and other
+    columns, words fill the first half of the places.
     """
     if tree.component_means is None or tree.feature_means is None or tree.feature_scales is None:
         raise ValueError(
@@ -74,21 +78,43 @@ def top_features(
     counts = tree._counts
     shape = (tree.n_nodes, tree.n_components)
     table = sparse.csr_array((counts.size, counts.component, counts.first), shape)
-    known = ~np.isnan(tree.component_means)
-    means = np.where(known, tree.component_means, 0.0)
-    n = min(n, means.shape[1])
-    columns = np.zeros((len(nodes), n), dtype=np.int64)
-    z = np.zeros((len(nodes), n))
-    step = max(1, _BLOCK // max(1, means.shape[1]))
-    for start in range(0, len(nodes), step):
-        block = slice(start, start + step)
-        part = table[nodes[block]]
-        # A component whose entries are all missing in a column does not count in that column.
-        weight = part @ known.astype(float)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            all_z = ((part @ means) / weight - tree.feature_means) / tree.feature_scales
-        columns[block], z[block] = _largest(all_z, n)
-    return columns, z
+    d = tree.component_means.shape[1]
+    words = np.zeros(d, dtype=bool) if tree.is_word is None else tree.is_word
+    others, words = np.flatnonzero(~words), np.flatnonzero(words)
+    n_words = 0 if not len(words) else -(-n // 2) if len(others) else n
+    found = [np.zeros((len(nodes), 0))], [np.zeros((len(nodes), 0))]
+    step = max(1, _BLOCK // max(1, d))
+    blocks = [nodes[start : start + step] for start in range(0, len(nodes), step)]
+    for chosen, most in ((words, n_words), (others, n - n_words)):
+        if not len(chosen) or not most:
+            continue
+        parts = [_of_columns(tree, table, chosen, block, most) for block in blocks]
+        for side, part in zip(found, zip(*parts, strict=True), strict=True):
+            side.append(np.vstack(part))
+    columns, values = (np.hstack(side) for side in found)
+    return columns.astype(np.int64), values
+
+
+def _of_columns(
+    tree: Tree, table: sparse.csr_array, chosen: NDArray, nodes: NDArray, n: int
+) -> tuple[NDArray, NDArray]:
+    """Numbers and values of the n most telling of some columns, all words or none."""
+    assert tree.component_means is not None
+    means = tree.component_means[:, chosen]
+    if tree.is_word is not None and tree.is_word[chosen[0]]:
+        order, values = words_of(tree, table, means, nodes, n)
+        return chosen[order], values
+    assert tree.feature_means is not None
+    assert tree.feature_scales is not None
+    known = ~np.isnan(means)
+    part = table[nodes]
+    # A component whose entries are all missing in a column does not count in that column.
+    weight = part @ known.astype(float)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        z = (part @ np.where(known, means, 0.0)) / weight - tree.feature_means[chosen]
+        z /= tree.feature_scales[chosen]
+    order, values = _largest(z, min(n, len(chosen)))
+    return chosen[order], values
 
 
 def named_features(tree: Tree, node: int, n: int) -> list[tuple[str, float]]:
@@ -97,6 +123,7 @@ def named_features(tree: Tree, node: int, n: int) -> list[tuple[str, float]]:
     return [
         (feature_name(tree, j), value)
         for j, value in zip(columns[0].tolist(), z[0].tolist(), strict=True)
+        if value or tree.is_word is None or not tree.is_word[j]
     ]
 
 

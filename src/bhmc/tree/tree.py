@@ -78,6 +78,8 @@ class Tree(TreeDisplay):
     """(d,) mean of all data."""
     feature_scales: NDArray[np.float64] | None = None
     """(d,) standard deviation of all data, 1 where a column is constant."""
+    is_word: NDArray[np.bool_] | None = None
+    """(d,) which columns are words, their means shares of texts; None: no column is."""
     merged: NDArray[np.int64] | None = None
     """(n_nodes,) how many nodes `prune` or `consensus` has put together in each; None: neither."""
     heights: NDArray[np.float64] | None = None
@@ -256,6 +258,9 @@ class Tree(TreeDisplay):
         data. The node's mean is the mean of its components, weighted by how many of the node's data
         each component holds. So two nodes with the same components have the same features. Features
         without a name are x0, x1, ...
+
+        Words of texts (`BHMC.add_words`) are those that the node has more of than its siblings, and
+        a difference is the log odds ratio. Beside other columns words fill half of the places.
 
         Parameters
         ----------

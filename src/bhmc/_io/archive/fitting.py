@@ -39,6 +39,7 @@ _SHAPES: dict[type, dict[str, str]] = {
         "component_means": "real components columns",
         "feature_means": "real columns",
         "feature_scales": "real columns",
+        "is_word": "truth columns",
     },
     NodeFeatures: {
         "group_of": "whole nodes",

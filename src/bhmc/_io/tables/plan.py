@@ -113,7 +113,7 @@ def columns_for_model(frame: Any, plan: ColumnPlan) -> dict[str, str] | None:
         What they were taken for.
     """
     uses = {one.name: "number" if one.use == "date" else one.use for one in plan.columns}
-    uses = {name: uses[name] for name in frame.columns}
+    uses = {name: uses.get(name, "number") for name in frame.columns}  # numbers made of texts
     try:
         anew = plan_frame(frame, {})
     except EntryError:

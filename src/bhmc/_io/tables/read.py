@@ -117,6 +117,10 @@ class Table:
     """What was found out rather than said by the user."""
     plan: ColumnPlan = ColumnPlan()  # noqa: RUF009 (a tuple does not change)
     """What every column of the file was taken for; empty for a matrix."""
+    texts: tuple[str, ...] = ()
+    """The free text of each row; none where no column holds free text."""
+    from_texts: tuple[str, ...] = ()
+    """Columns of numbers that were made from these texts."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -196,7 +200,7 @@ def read_table(
     if table.columns is None:
         return _matrix_columns(table, reading)
     table = _planned(table, reading, further)
-    if not table.names:
+    if not table.names and not further:
         raise RefusedError(f"{path} has no column left to fit: all were dropped or name the rows.")
     return table
 

@@ -31,7 +31,7 @@ from bhmc.rows.local import LocalRows
 
 # Bounds: a kept draw beyond its sweep, the density of rows under one draw, the family whose
 # variances are learned against the published one, and a default fit against the old one.
-DRAW, DENSITY, WIDE, OLD = 1 / 3, 2.0, 5.0, 0.5
+DRAW, DENSITY, WIDE, OLD = 1 / 3, 3.0, 5.0, 0.5
 N_WARMUP, N_DRAWS, N_CHAINS = 200, 300, 2
 
 

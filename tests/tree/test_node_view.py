@@ -10,7 +10,7 @@ from tests.tree.trees import full_random_trees, rows_under, small_state, told_tr
 
 
 def test_a_view_is_what_the_tree_says():
-    for tree in full_random_trees(20):
+    for tree in full_random_trees(8):
         table = tree.nodes()
         for node in tree:  # a loop over the nodes, by id
             rows = rows_under(tree, node.id)

@@ -134,7 +134,7 @@ def _warn(plan: ColumnPlan) -> None:
     said = ColumnPlan(tuple(surprising)).sentences()
     if said:
         text = " ".join(said)
-        warnings.warn(f"X: {text}", UserWarning, stacklevel=7)
+        warnings.warn(f"X: {text}", UserWarning, stacklevel=8)
 
 
 def _plan_as_read(columns: Columns) -> ColumnPlan:

@@ -82,11 +82,11 @@ class OnWholeNumbers(BHMC):
     families of counts, too. What is sparse keeps its zeros.
     """
 
-    def _check_data(self, X):
-        X, columns = super()._check_data(X)
-        if not sparse.issparse(X):
-            self.cuts_ = np.nanquantile(X, CUTS)
-        return self._whole(X), columns
+    def _check_data(self, X, feature_names=None):
+        given = super()._check_data(X, feature_names)
+        if not sparse.issparse(given.data):
+            self.cuts_ = np.nanquantile(given.data, CUTS)
+        return given._replace(data=self._whole(given.data))
 
     def _check_new(self, X):
         return self._whole(super()._check_new(X))

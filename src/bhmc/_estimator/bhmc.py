@@ -353,7 +353,7 @@ class BHMC(
     def _fit(self, X, listeners: Sequence[Listener], feature_names=None) -> "BHMC":
         """`fit`, with further listeners to its chains."""
         self._check_parameters()
-        given: Given = read_for_fit(self, X, feature_names)
+        given = self._check_data(X, feature_names)
         X, data, columns = given.X, given.data, given.columns
         transition = self._bound_transition(data, columns)
         init = check_init(
@@ -389,7 +389,7 @@ class BHMC(
         self.n_warmup_, self.thin_ = course.task.n_warmup, course.task.thin
         self.likelihood_, self.transition_ = likelihood, transition
         self.family_evidence_: FamilyEvidence | None = evidence
-        self.column_plan_: ColumnPlan = with_families(given.plan, likelihood)
+        self.column_plan_: ColumnPlan = with_families(given.plan, likelihood, data.shape[1])
         self.categories_ = categories_by_name(columns, given.plan)
         if self.hyper == "paper":
             self.warmup_traces_: WarmupTraces = collect_warmup(kept)
@@ -543,6 +543,10 @@ class BHMC(
         kind = kind_of(self.likelihood, transition.located)
         transition.check(kind, self.n_levels, self.sampler)
         return transition
+
+    def _check_data(self, X, feature_names=None) -> Given:
+        """X as a matrix, and what is known of its columns and rows."""
+        return read_for_fit(self, X, feature_names)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -134,7 +134,7 @@ def _warn(plan: ColumnPlan) -> None:
     said = ColumnPlan(tuple(surprising)).sentences()
     if said:
         text = " ".join(said)
-        warnings.warn(f"X: {text}", UserWarning, stacklevel=7)
+        warnings.warn(f"X: {text}", UserWarning, stacklevel=8)
 
 
 def _plan_as_read(columns: Columns) -> ColumnPlan:
@@ -150,7 +150,7 @@ def _plan_as_read(columns: Columns) -> ColumnPlan:
     )
 
 
-def with_families(plan: ColumnPlan, likelihood: Likelihood) -> ColumnPlan:
+def with_families(plan: ColumnPlan, likelihood: Likelihood, n_features: int) -> ColumnPlan:
     """The plan with the family that every fitted column has got.
 
     Parameters
@@ -159,11 +159,12 @@ def with_families(plan: ColumnPlan, likelihood: Likelihood) -> ColumnPlan:
         What columns were taken for.
     likelihood : Likelihood
         What was fitted.
+    n_features : int
+        Columns that were fitted.
     """
-    width = len(plan.fitted)
     if not isinstance(likelihood, Product):
-        return plan.with_families(dict.fromkeys(range(width), type(likelihood).__name__))
-    pairs = zip(likelihood.families, likelihood.columns(width), strict=True)
+        return plan.with_families(dict.fromkeys(range(n_features), type(likelihood).__name__))
+    pairs = zip(likelihood.families, likelihood.columns(n_features), strict=True)
     return plan.with_families({j: type(family).__name__ for family, own in pairs for j in own})
 
 

@@ -17,7 +17,7 @@ from bhmc._validation.column_kinds import (
 )
 from bhmc._validation.column_plan import ColumnPlan, HowToSay, PlannedColumn, in_python
 from bhmc._validation.data import column_names, is_missing
-from bhmc._validation.errors import naming_columns
+from bhmc._validation.errors import WrongTypeError, naming_columns
 from bhmc._validation.frames import (
     CATEGORIES,
     TEXTS,
@@ -258,7 +258,9 @@ def _labels(column: Seen) -> list:
 
 
 def _as_numbers(column: Seen, one: PlannedColumn, j: int) -> Any:
-    if column.type in ("text", "time"):
+    if column.type == "time":
+        raise WrongTypeError("dates or times", None, j, "values must be numbers")
+    if column.type == "text":
         return numbers_from_text(column.values, one.sign, j)
     return column.values
 

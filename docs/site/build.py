@@ -10,6 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from docs.site.accessible import mend_site
 from docs.site.reference import ROOMS, page_of_room
 
 ROOT = Path(__file__).parents[2]
@@ -90,7 +91,9 @@ def build(sources: Path = SOURCES, site: Path = SITE) -> int:
     doctrees = sources.parent / f"{sources.name}-read"
     shutil.rmtree(doctrees, ignore_errors=True)
     shutil.rmtree(site, ignore_errors=True)
-    return sphinx(["-b", "html", *quiet, "-d", str(doctrees), str(sources), str(site)])
+    code = sphinx(["-b", "html", *quiet, "-d", str(doctrees), str(sources), str(site)])
+    mend_site(site)
+    return code
 
 
 def _write(file: Path, text: str) -> None:

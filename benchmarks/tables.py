@@ -72,6 +72,12 @@ def wordnet():
     return X, table.levels[:, :_MOST_LEVELS]
 
 
+def embedded_wordnet():
+    """The same glosses as sentence embeddings, in 40 principal components."""
+    table = load_wordnet_things(embedded=True)
+    return table.embedding, table.levels[:, :_MOST_LEVELS]
+
+
 def different_units(name: str) -> bool:
     """Whether the columns of a table are in different units."""
     return name in ("wine", "breast_cancer")
@@ -93,5 +99,5 @@ def _flat(table):
     return X, classes[:, None]
 
 
-_ALL = (zoo, iris, wine, breast_cancer, digits, fashion, products, wordnet)
+_ALL = (zoo, iris, wine, breast_cancer, digits, fashion, products, wordnet, embedded_wordnet)
 TABLES = {one.__name__: one for one in _ALL}

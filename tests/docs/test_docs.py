@@ -78,7 +78,11 @@ def test_every_page_with_examples_is_run():
 EXAMPLES = ["bhmc._estimator.bhmc", "bhmc.model.describe_prior", "bhmc._search.run"]
 EXAMPLES += ["bhmc.likelihoods.product"]
 EXAMPLES += [f"bhmc.datasets._{name}" for name in ("zoo", "images", "texts", "make")]
-EXAMPLES += ["bhmc.metrics._levels", "bhmc.preprocessing"]
+EXAMPLES += [
+    "bhmc.metrics._levels",
+    "bhmc.preprocessing._directions",
+    "bhmc.preprocessing._text_features",
+]
 EXAMPLES += ["bhmc.baselines.perch.estimator", "bhmc.baselines.pydt.estimator"]
 EXAMPLES += ["bhmc.baselines.random_tree", "bhmc.baselines.ward"]
 

@@ -1,5 +1,6 @@
 """Texts with category paths: WordNet's, and any table of a user's own."""
 
+import io
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,13 +15,20 @@ _TEXT = ("title", "description")
 _CATEGORY = "category_path"
 
 
-def load_wordnet_things() -> Any:
+def load_wordnet_things(*, embedded: bool = False) -> Any:
     """Load 2,775 glosses of WordNet, with the path of hypernyms of each, six levels at most.
+
+    Parameters
+    ----------
+    embedded : bool, default=False
+        Whether to add the sentence embeddings of the texts. They are the 40 leading principal
+        components of what the model all-MiniLM-L6-v2 makes of "title. description".
 
     Returns
     -------
     bunch : sklearn.utils.Bunch
-        As `load_products` gives it: `data` are texts, the words of a synset and its gloss.
+        As `load_products` gives it: `data` are texts, the words of a synset and its gloss. With
+        `embedded` the entry `embedding` is added, a float64 array (2775, 40).
 
     Examples
     --------
@@ -30,10 +38,16 @@ def load_wordnet_things() -> Any:
     [8, 104, 277, 466, 610, 707]
     >>> print(things.names[1], "is", things.level_names[0][things.levels[1, 0]])
     yolk, vitellus is food
+    >>> load_wordnet_things(embedded=True).embedding.shape
+    (2775, 40)
     """
     header, rows = rows_of(bundled_bytes("wordnet_things.csv.gz"))
     descr = bundled_text("wordnet_things.md", "wordnet-LICENSE.txt")
-    return _bunch(header, rows, _TEXT, _CATEGORY, " > ", descr)
+    bunch = _bunch(header, rows, _TEXT, _CATEGORY, " > ", descr)
+    if embedded:
+        with np.load(io.BytesIO(bundled_bytes("wordnet_things_minilm40.npz"))) as file:
+            bunch.embedding = file["embedding"].astype(np.float64)
+    return bunch
 
 
 def load_products(

@@ -1,8 +1,7 @@
-"""Dimension reduction before clustering: directions above noise; texts as tables."""
+"""Singular directions above noise: `OptimalThresholdPCA`."""
 
 import math
 import warnings
-from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -12,11 +11,6 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from bhmc._validation.parameters import check_positive, check_whole
-
-__all__ = ["OptimalThresholdPCA", "text_pipeline"]
-
-# A word is two letters or more: sizes, prices and article numbers are no words.
-WORDS = r"(?u)\b[a-zA-Z]{2,}\b"
 
 
 class OptimalThresholdPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -150,53 +144,6 @@ class OptimalThresholdPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def text_pipeline(
-    min_df: int | float = 2,
-    stop_words: str | Iterable[str] | None = "english",
-    boilerplate: Iterable[str] = (),
-    *,
-    noise: float | None = None,
-    n_components: int | None = None,
-) -> Any:
-    """A pipeline from texts to a small table: TF-IDF, then `OptimalThresholdPCA`.
-
-    The table is not centred: a word that a text does not have is 0.
-
-    Parameters
-    ----------
-    min_df : int or float, default=2
-        Words in fewer texts are left out (a share of the texts, if it is a float).
-    stop_words : "english", iterable of str or None, default="english"
-        Words to leave out.
-    boilerplate : iterable of str, default=()
-        Words or sentences that say nothing, such as "Buy online only at"; their words are left out
-        too.
-    noise, n_components
-        As in `OptimalThresholdPCA`.
-
-    Returns
-    -------
-    sklearn.pipeline.Pipeline
-        With steps `tfidf` (a word is two letters or more) and `threshold`. Its `fit_transform`
-        takes a list of texts.
-    """
-    # Slow to import, and for texts alone.
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
-    from sklearn.pipeline import Pipeline
-
-    if isinstance(boilerplate, str):
-        raise TypeError(f"boilerplate must be a list of texts, got the text {boilerplate!r}.")
-    if isinstance(stop_words, str) and stop_words != "english":
-        raise ValueError(f"stop_words must be 'english', a list of words or None: {stop_words!r}.")
-    vectorizer = TfidfVectorizer(min_df=min_df, token_pattern=WORDS)
-    words = vectorizer.build_analyzer()
-    listed = ENGLISH_STOP_WORDS if stop_words == "english" else (stop_words or ())
-    left_out = sorted({word for text in (*listed, *boilerplate) for word in words(text)})
-    vectorizer.set_params(stop_words=left_out or None)
-    threshold = OptimalThresholdPCA(noise, centre=False, n_components=n_components)
-    return Pipeline([("tfidf", vectorizer), ("threshold", threshold)])
 
 
 def optimal_factor(ratio: float) -> float:

@@ -47,8 +47,9 @@ def stage(folder: Path = SOURCES) -> Path:
     _write(vision, "# What bhmc will never be\n\n" + vision.read_text("utf-8"))
     for room in ROOMS:
         _write(folder / "reference" / f"{room.file}.md", page_of_room(room))
-    index = folder / "index.md"
-    _write(index, with_navigation(index.read_text("utf-8")))
+    index, gallery = folder / "index.md", folder / "gallery" / "index.md"
+    _write(index, with_navigation(with_reference(index.read_text("utf-8"))))
+    _write(gallery, with_contents(gallery.read_text("utf-8")))
     return folder
 
 
@@ -72,15 +73,27 @@ def links_from_above(text: str) -> str:
 def with_navigation(index: str) -> str:
     """The map, and after it the same as a hidden tree of contents: a caption for each section."""
     trees = []
-    reference = "".join(f"- [{room.title}](reference/{room.file}.md)\n" for room in ROOMS)
-    index = index.replace("## Experiments", f"## Reference\n\n{reference}\n## Experiments")
     for section in re.split(r"^## ", index, flags=re.MULTILINE)[1:]:
         caption, _, body = section.partition("\n")
-        pages = dict.fromkeys(re.findall(r"\]\(([\w/-]+)\.md\)", body))
-        if pages:
-            trees.append("\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", ""]))
-            trees[-1] += "\n" + "\n".join(pages) + "\n```"
-    return index + "\n" + "\n\n".join(trees) + "\n"
+        trees += _contents(body, f":caption: {caption}")
+    return "\n".join([index, *trees])
+
+
+def with_reference(index: str) -> str:
+    """The map with a section for the reference, whose pages only the site has."""
+    lines = "".join(f"- [{room.title}](reference/{room.file}.md)\n" for room in ROOMS)
+    return index.replace("## Experiments", f"## Reference\n\n{lines}\n## Experiments")
+
+
+def with_contents(page: str) -> str:
+    """A page, and the pages that it links to below it."""
+    return "\n".join([page, *_contents(page)])
+
+
+def _contents(text: str, *options: str) -> list[str]:
+    pages = dict.fromkeys(re.findall(r"\]\(([\w/-]+)\.md\)", text))
+    tree = "\n".join(["```{toctree}", ":hidden:", *options, "", *pages, "```", ""])
+    return [tree] if pages else []
 
 
 def build(sources: Path = SOURCES, site: Path = SITE) -> int:

@@ -22,6 +22,8 @@ myst_heading_anchors = 4
 
 # One backtick in a docstring: a link where the name is one of bhmc's, else code.
 default_role = "py:obj"
+# A bare name such as `n_components`, which several classes have, is code that links to one of them.
+suppress_warnings = ["ref.python"]
 napoleon_google_docstring = False
 napoleon_numpy_docstring = True
 napoleon_use_rtype = False

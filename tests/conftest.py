@@ -54,17 +54,20 @@ _WHOLE_PILOTS = (
     "tests/model/test_resolution.py",
     *(f"tests/estimator/test_defaults.py::test_{name}" for name in ("the_", "five_", "missing_")),
     "tests/estimator/test_describe.py::test_zoo_with_the_default_transition",
+    "tests/estimator/test_pilot_families.py",
 )
 
 
 @pytest.fixture(autouse=True)
 def short_pilot(request, monkeypatch):
-    """Fits of a few sweeps would spend most of their time on the pilot chain that chooses kappa."""
+    """Fits of a few sweeps would spend most of their time on pilot chains."""
     if not request.node.nodeid.startswith(_WHOLE_PILOTS):
+        from bhmc._estimator import pilot_families
         from bhmc.model.diffused import resolution
 
         monkeypatch.setattr(resolution, "_LEAST_SWEEPS", 3)
         monkeypatch.setattr(resolution, "_MOST_SWEEPS", 3)
+        monkeypatch.setattr(pilot_families, "_ROWS_A_NUMBER", 10**9)
 
 
 # Tests of these rooms look at the scores themselves, or at what pages show of them.

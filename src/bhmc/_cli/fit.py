@@ -255,6 +255,8 @@ def _report(model: BHMC, folder: RunFolder, record: dict[str, Any], options) -> 
         f"{record['seconds']:.1f} seconds. Results are in {folder.path}.",
         quiet=options.quiet,
     )
+    if model.family_evidence_ is not None:
+        say(str(model.family_evidence_), quiet=options.quiet)
     if result["ended_by"] == "max_seconds":
         say("--max-seconds ended the chains: the answer depends on the speed of this machine.")
     if record["status"] == "partial":

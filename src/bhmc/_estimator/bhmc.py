@@ -14,6 +14,7 @@ from bhmc._estimator.auto_transition import transition_for
 from bhmc._estimator.chain_run import common_draws
 from bhmc._estimator.checkpoint import check_checkpoint
 from bhmc._estimator.description import Description
+from bhmc._estimator.pilot_families import family_evidence
 from bhmc._estimator.point_estimate import described, point_estimate, scores_of_rows
 from bhmc._estimator.prediction import Prediction
 from bhmc._estimator.profiles import feature_blocks, word_features
@@ -47,6 +48,7 @@ from bhmc.posterior.advice import longer, warn_if_not_converged
 from bhmc.posterior.dendrogram import component_dendrogram
 from bhmc.posterior.diagnostics import Diagnostics, diagnose
 from bhmc.posterior.draws import Draws
+from bhmc.posterior.family_evidence import FamilyEvidence
 from bhmc.posterior.recorder import (
     WarmupTraces,
     collect,
@@ -86,10 +88,13 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         used.
     likelihood : str or object of bhmc.likelihoods, default="auto"
         What a component looks like. "auto" takes "bernoulli" for a table of 0 and 1, "multinomial"
-        for counts of words (and whenever X is sparse), and "tailed_gaussian" for other numbers
-        ("shared_gaussian" where entries are missing). With `transition="hdp"` it takes
-        "spherical_gaussian" for numbers of one kind (pixels, ratings, principal components) and
-        "gaussian" for other numbers. In a frame it chooses for every column, and takes
+        for counts of words (and whenever X is sparse), and "shaped_gaussian" or "tailed_gaussian"
+        for other numbers ("shared_gaussian" where entries are missing). Where d columns of numbers
+        have 5 d (d + 1) rows or more, it takes "tied_gaussian", "shaped_gaussian",
+        "shared_gaussian" or "full_gaussian", whichever held-out rows prefer (`family_evidence_`);
+        "full_gaussian" comes with "hdp", if `transition` is "auto". With `transition="hdp"` it
+        takes "spherical_gaussian" for numbers of one kind (pixels, ratings, principal components)
+        and "gaussian" for other numbers. In a frame it chooses for every column, and takes
         "categorical" for text. A name takes its scales from the data; an object such as
         `Gaussian(sigma2=0.5)` is used as it is. `likelihood_` says what was used.
     alpha : float, prior, "learn" or "auto", default="auto"
@@ -229,6 +234,9 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
     likelihood_ : object of bhmc.likelihoods
         The family that was fitted; `likelihood_.describe()` says in one line which columns have
         which family.
+    family_evidence_ : FamilyEvidence or None
+        Which families of numbers `likelihood="auto"` tried, and the log density of held-out rows
+        under each; None where it tried none. `str(family_evidence_)` is one sentence.
     categories_ : dict
         The categories of every column of text, in the order of their codes, by the column's name
         (its number where it has none). Empty where X was no frame.
@@ -334,7 +342,9 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         )
         # The last digits of products depend on the number of threads.
         with one_blas_thread(), naming_columns(columns.names):
-            likelihood = resolve(self.likelihood, data, columns, transition.located)
+            evidence, transition = self._family_by_evidence(transition, data, columns)
+            numbers = evidence and evidence.chosen.likelihood
+            likelihood = resolve(self.likelihood, data, columns, transition.located, numbers)
             family = likelihood.prepare(data)
         family.check_precision(self.precision)
         *seeds, estimate_seed, outlier_seed = seed_sequence(self.random_state).spawn(
@@ -355,6 +365,7 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
         self.n_sweeps_ = max(one.made for one in course.chains)
         self.n_warmup_, self.thin_ = course.task.n_warmup, course.task.thin
         self.likelihood_, self.transition_ = likelihood, transition
+        self.family_evidence_: FamilyEvidence | None = evidence
         self.categories_ = {
             columns.names[j] if columns.names else j: labels
             for j, labels in (columns.categories or {}).items()
@@ -482,9 +493,20 @@ class BHMC(Prediction, Description, CallbackSupport, ClusterMixin, BaseEstimator
             check_choice(self.init, "init", STARTS)
         self._bound_transition()
 
+    def _family_by_evidence(self, transition: Transition, X, columns):
+        """(what held-out rows say of families of numbers, the transition of the chosen one)."""
+        hdp = partial(self._bound, transition_named("hdp")) if self.transition == AUTO else None
+        found = family_evidence(self, transition, hdp, X, columns)
+        if found is None or hdp is None or found.chosen.transition == transition.name:
+            return found, transition
+        return found, hdp()
+
     def _bound_transition(self, X=None, columns=None) -> Transition:
         """The transition with its concentrations and moves, if it fits the other parameters."""
-        transition = unbound(transition_for(self, X, columns))
+        return self._bound(transition_for(self, X, columns))
+
+    def _bound(self, transition: Transition) -> Transition:
+        transition = unbound(transition)
         hyper = concentrations(
             **{name: getattr(self, name) for name in CONCENTRATIONS},
             fixed_components=self.fixed_components,

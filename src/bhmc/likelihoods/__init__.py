@@ -57,6 +57,7 @@ _ROOMS = {
     "choose": "_auto",
     "kind_of": "_resolve",
     "names_with_places": "_registry",
+    "numbers_on_a_tree": "_auto",
     "registered_classes": "_registry",
     "resolve": "_resolve",
     "word_columns": "_resolve",

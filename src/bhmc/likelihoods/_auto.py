@@ -1,5 +1,7 @@
 """The families that "auto" takes."""
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy import sparse
 
@@ -80,7 +82,9 @@ def _are_word_counts(X: Floats) -> bool:
     return zeros > _ZEROS * X.size and bool(np.mean(largest > 1) > _MORE_THAN_FLAGS)
 
 
-def choose_by_column(X: Floats, columns: Columns, located: bool = False) -> Likelihood:
+def choose_by_column(
+    X: Floats, columns: Columns, located: bool = False, numbers: str | None = None
+) -> Likelihood:
     """The likelihood that "auto" takes for a table, scaled to its numbers X.
 
     Categories: "categorical". True and false: "bernoulli". Numbers of one kind and counts of words:
@@ -96,7 +100,50 @@ def choose_by_column(X: Floats, columns: Columns, located: bool = False) -> Like
         What is known of the columns beyond their numbers.
     located : bool, default=False
         As in `choose`.
+    numbers : str, optional
+        The family of the columns that `numbers_on_a_tree` names, where another was chosen.
     """
+    kinds = _kinds_of_columns(X, columns, located or numbers is not None)
+    numeric = numbers or kinds.numeric
+    parts = [
+        (numeric, kinds.numbers),
+        ("bernoulli", kinds.binary),
+        ("categorical", kinds.categorical),
+    ]
+    parts = [(name, own) for name, own in parts if own]
+    if len(parts) == 1:
+        return by_name(parts[0][0], X)
+    return Product(parts, columns.names).settled(X)
+
+
+def numbers_on_a_tree(X, columns: Columns) -> list[int]:
+    """The columns that get "shaped_gaussian" where components have a place on the tree.
+
+    Parameters
+    ----------
+    X : (n, d) array or SciPy sparse matrix
+        The numbers.
+    columns : Columns
+        What is known of the columns beyond their numbers.
+    """
+    if sparse.issparse(X):
+        return []
+    kinds = _kinds_of_columns(X, columns, located=True)
+    return kinds.numbers if kinds.numeric == "shaped_gaussian" else []
+
+
+class _Kinds(NamedTuple):
+    """Which columns of a table are of which kind."""
+
+    numeric: str
+    """The family of the numbers."""
+    numbers: list[int]
+    binary: list[int]
+    categorical: list[int]
+
+
+def _kinds_of_columns(X: Floats, columns: Columns, located: bool) -> _Kinds:
+    """What `choose_by_column` takes each column for."""
     categorical = sorted(columns.categories or {})
     numbers = [j for j in range(X.shape[1]) if j not in categorical]
     binary = [j for j in numbers if _only_0_and_1(X[:, j])]
@@ -110,11 +157,7 @@ def choose_by_column(X: Floats, columns: Columns, located: bool = False) -> Like
         numeric = _on_a_tree(X[:, rest])
     elif numeric == "bernoulli":  # what is left has none of 0, or none of 1
         numeric = "gaussian"
-    parts = [(numeric, rest), ("bernoulli", binary), ("categorical", categorical)]
-    parts = [(name, own) for name, own in parts if own]
-    if len(parts) == 1:
-        return by_name(parts[0][0], X)
-    return Product(parts, columns.names).settled(X)
+    return _Kinds(numeric, rest, binary, categorical)
 
 
 def _only_0_and_1(entries: Floats) -> bool:

@@ -18,6 +18,7 @@ def resolve(
     X=None,
     columns: Columns | None = None,
     located: bool = False,
+    numbers: str | None = None,
 ) -> Likelihood:
     """The object that a name stands for; an object stands for itself.
 
@@ -32,12 +33,14 @@ def resolve(
         What is known of the columns of X beyond their numbers.
     located : bool, default=False
         Whether "auto" takes families that have a place on a diffusing tree.
+    numbers : str, optional
+        As in `choose_by_column`: the family that "auto" takes for numbers.
     """
     columns = columns or Columns()
     kind_of(likelihood)
     if X is None:
         return _without_data(likelihood, columns)
-    return _with_data(likelihood, X, columns, located).counted(X)
+    return _with_data(likelihood, X, columns, located, numbers).counted(X)
 
 
 def _without_data(likelihood: str | Likelihood, columns: Columns) -> Likelihood:
@@ -48,7 +51,9 @@ def _without_data(likelihood: str | Likelihood, columns: Columns) -> Likelihood:
     return by_name("gaussian" if likelihood == AUTO else likelihood)
 
 
-def _with_data(likelihood: str | Likelihood, X, columns: Columns, located: bool) -> Likelihood:
+def _with_data(
+    likelihood: str | Likelihood, X, columns: Columns, located: bool, numbers: str | None
+) -> Likelihood:
     if isinstance(likelihood, Product):
         return likelihood.named(columns.names).settled(X)
     if not isinstance(likelihood, str):
@@ -57,7 +62,7 @@ def _with_data(likelihood: str | Likelihood, X, columns: Columns, located: bool)
         return by_name(likelihood, X)
     if sparse.issparse(X):
         return by_name(choose(X, located), X)
-    return choose_by_column(X, columns, located)
+    return choose_by_column(X, columns, located, numbers)
 
 
 def kind_of(likelihood: str | Likelihood, located: bool = False) -> Likelihood:

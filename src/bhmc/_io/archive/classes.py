@@ -13,6 +13,7 @@ from bhmc.model.protocol import Places
 from bhmc.model.registry import TRANSITIONS, transition_named
 from bhmc.model.state import Hyper, Info, State
 from bhmc.posterior.draws import Draws, Mixture, Partition
+from bhmc.posterior.family_evidence import FamilyEvidence, Tried
 from bhmc.posterior.recorder import WarmupTraces
 from bhmc.tree import Tree
 from bhmc.tree.node_features import NodeFeatures
@@ -20,7 +21,7 @@ from bhmc.tree.node_features import NodeFeatures
 _PRIORS = (priors.Gamma, priors.Uniform, priors.Beta, priors.InverseGamma)
 _OTHERS = (
     *(Tree, NodeFeatures, Draws, Partition, Mixture, Places, State, Hyper, Info),
-    WarmupTraces,
+    *(WarmupTraces, FamilyEvidence, Tried),
 )
 
 # A name stays as it is for ever: files hold it. A class may move to another room.

@@ -2,7 +2,8 @@
 
     python -m docs.make_gallery_pictures [fashion zoo ...]
 
-A page writes its picture itself, so the picture is what its code draws. Fits are kept in build/fits.
+A page writes its picture itself, so the picture is what its code draws. Fits are kept in
+build/fits.
 """
 
 import doctest
@@ -14,8 +15,8 @@ import warnings
 from pathlib import Path
 
 import pytest
-
 from docs.cached_fits import FOLDER
+
 from tests.docs.shared_fits import share_fits
 
 DOCS = Path(__file__).parent

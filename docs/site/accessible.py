@@ -1,4 +1,4 @@
-"""Mend what theme and Sphinx leave undone for keyboards and screen readers, in the written pages."""
+"""Mend what theme and Sphinx leave undone for keyboards and screen readers, in written pages."""
 
 import re
 from pathlib import Path

@@ -61,7 +61,9 @@ def _as_written(app, what, name, value, options, lines):
     for i, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...", "..")):
             outside = re.split(r"(`[^`]*`)", line)
-            outside[::2] = [re.sub(r"(?<!\\)\||(?<=\w)_(?!\w)", r"\\\g<0>", x) for x in outside[::2]]
+            outside[::2] = [
+                re.sub(r"(?<!\\)\||(?<=\w)_(?!\w)", r"\\\g<0>", x) for x in outside[::2]
+            ]
             lines[i] = "".join(outside)
 
 

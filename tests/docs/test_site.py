@@ -47,7 +47,9 @@ def test_every_public_name_is_in_the_reference(module):
 
 def test_every_public_room_has_a_page():
     """A room without an underscore that says what is public in it."""
-    rooms = {f"bhmc.{room.name}" for room in pkgutil.iter_modules(bhmc.__path__) if room.name[0] != "_"}
+    rooms = {
+        f"bhmc.{room.name}" for room in pkgutil.iter_modules(bhmc.__path__) if room.name[0] != "_"
+    }
     with_names = {room for room in rooms if hasattr(importlib.import_module(room), "__all__")}
     assert with_names <= set(PUBLIC_MODULES)
 

@@ -56,14 +56,16 @@ def _is_foreign(app, what, name, member, skip, options):
     return skip
 
 
+# A bar that opens a substitution, and an underscore that ends a word.
+_MARKUP = re.compile(r"(?<!\\)\||(?<=\w)_(?!\w)")
+
+
 def _as_written(app, what, name, value, options, lines):
     """Let formulas of docstrings be: `|A & B|` is no substitution, and `labels_` is no link."""
     for i, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...", "..")):
             outside = re.split(r"(`[^`]*`)", line)
-            outside[::2] = [
-                re.sub(r"(?<!\\)\||(?<=\w)_(?!\w)", r"\\\g<0>", x) for x in outside[::2]
-            ]
+            outside[::2] = [_MARKUP.sub(r"\\\g<0>", part) for part in outside[::2]]
             lines[i] = "".join(outside)
 
 

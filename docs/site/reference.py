@@ -44,7 +44,7 @@ ROOMS = [
         "bhmc.likelihoods",
         "likelihoods",
         "Likelihood families",
-        "What a component may look like. [Families and defaults](../families.md) says which to choose.",
+        "What a component may look like. [Families](../families.md) says which to choose.",
     ),
     Room(
         "bhmc.priors",
@@ -86,7 +86,7 @@ ROOMS = [
         "bhmc",
         "settings",
         "Settings",
-        "What settings imply before any data, a search for better ones, and compiling ahead of time.",
+        "What settings imply before any data, a search for better ones, compiling ahead of time.",
         _SETTINGS,
     ),
     Room(

@@ -45,8 +45,8 @@ EXAMPLES_OF_PAGES = {
     "docs/reading-the-tree.md": 20,
     "docs/transitions.md": 8,
 }
-# Pages of the gallery: fits as long as a reader's only in `make exact` and `make pictures`. Zoo's fits
-# are those of other pages.
+# Pages of the gallery: fits as long as a reader's only in `make exact` and `make pictures`. Zoo's
+# fits are those of other pages.
 BRIEF = {page for page in EXAMPLES_OF_PAGES if "gallery" in page} - {"docs/gallery/zoo.md"}
 
 

@@ -135,6 +135,10 @@ def test_pages_are_mended_for_keyboards_and_screen_readers():
     assert 'aria-level="2"' in accessible.mend(caption)
     assert accessible.mend("<pre>x</pre>") == '<pre tabindex="0">x</pre>'
     assert 'tabindex="0"' in accessible.mend('<div class="table-wrapper docutils">')
+    picture = '<p><img alt="a tree" src="_images/a.png" /></p>'
+    assert '<a class="picture" href="_images/a.png"><img' in accessible.mend(picture)
+    linked = '<p><a href="b.html"><img alt="a tree" src="_images/a.png" /></a></p>'
+    assert accessible.mend(linked) == linked
     signature = '<dl>\n<dd><em class="sig-param">a</em>,</dd>\n</dl>'
     assert "<dd>" not in accessible.mend(signature)
     terms = "<dl>\n<dt>a</dt>\n<dd>b</dd>\n</dl>"

@@ -10,6 +10,7 @@ import pytest
 from scipy import integrate, stats
 
 import bhmc
+from bhmc.model.diffused.setting import MOVES
 from bhmc.model.hdp import published
 from tests.docs.shared_fits import folder_of_run, share_fits
 from tests.exact.alarm import Z_LIMIT, rng_for
@@ -133,6 +134,11 @@ def test_every_picture_is_shown_and_said_in_words():
             assert len(words) > 20, target
             shown.add((page.parent / target).resolve())
     assert set((ROOT / "docs" / "pictures").glob("*.png")) <= shown
+
+
+def test_the_command_line_page_names_every_move():
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert f"`{','.join(MOVES)}` (where locations diffuse)" in page
 
 
 def test_the_map_names_every_room():

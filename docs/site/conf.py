@@ -53,7 +53,10 @@ def _is_foreign(app, what, name, member, skip, options):
     module = getattr(target, "__module__", None)
     if what == "class" and module is not None and not module.startswith("bhmc"):
         return True
-    return skip
+    # Methods of tuples, and fields whose only words are "Alias for field number 0".
+    of_tuples = name in ("count", "index") and inspect.ismethoddescriptor(member)
+    is_field = (getattr(member, "__doc__", None) or "").startswith("Alias for field")
+    return True if of_tuples or is_field else skip
 
 
 # A bar that opens a substitution, and an underscore that ends a word.

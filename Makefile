@@ -22,7 +22,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test checks compiled exact interrupts bench rivals study pictures lint types format constraints clean check-python
+.PHONY: help setup demo test checks compiled exact interrupts bench rivals study pictures docs docs-check lint types format constraints clean check-python
 
 help: ## List the targets
 	@echo "Targets of this Makefile:"
@@ -99,6 +99,19 @@ pictures: setup ## Make the pictures of docs/pictures anew; takes some minutes
 	@$(BIN)/python -m docs.make_transition_pictures
 	@$(BIN)/python -m docs.make_branch_pictures
 	@$(BIN)/python -m docs.make_text_pictures
+	@$(BIN)/python -m docs.make_gallery_pictures
+
+docs: setup ## Build the documentation site in build/site; a warning fails
+	@$(PIP_INSTALL) --no-build-isolation -e '.[docs]'
+	@echo "Building the documentation site."
+	@$(BIN)/python -m docs.site.build
+
+# Needs Node.js, npm and Chromium (CHROMIUM=... names its program); npm brings axe and Playwright.
+docs-check: docs ## Open every page of the site in a browser: axe, width, requests; writes build/site-check
+	@mkdir -p build/site-check
+	@cp docs/site/browser/* build/site-check/
+	@npm install --silent --no-audit --no-fund --prefix build/site-check
+	@node build/site-check/check.mjs build/site build/site-check/screenshots
 
 study: setup ## Run a study, as in make study NAME=same_draws ARGS="--only fit/"; without NAME, list all
 	@$(BIN)/python -m studies$(if $(NAME),.$(NAME)) $(ARGS)

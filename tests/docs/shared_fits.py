@@ -12,6 +12,7 @@ from pathlib import Path
 from bhmc import BHMC
 from bhmc._estimator import rounds
 from bhmc._io.digest import digest_of_data
+from bhmc.model.diffused.setting import Diffused
 
 _FIT = BHMC.fit
 # Values whose repr says all there is to say: only fits with no others are shared.
@@ -26,16 +27,19 @@ def folder_of_run(tmp_path_factory) -> Path:
     return folder
 
 
-def share_fits(monkeypatch, folder: Path, *, whole: bool) -> None:
+def share_fits(monkeypatch, folder: Path, *, whole: bool, brief: bool = False) -> None:
     """`BHMC.fit` looks in the folder first, and keeps what it fits there.
 
     The first fit of a page is what the page is about. Unless `whole`, later ones, which it is
-    compared with, end after one round, whether or not their chains agree.
+    compared with, end after one round, whether or not their chains agree. If `brief`, all fits are
+    a few sweeps at a fixed kappa: enough to see that a page runs, not to see what it shows.
     """
     fitted = []
 
     def fit(self, X, y=None):
         fitted.append(self)
+        if brief:
+            return _brief_fit(self, X)
         settings = self.get_params(deep=False)
         with monkeypatch.context() as patched:
             if len(fitted) > 1 and not whole:
@@ -45,6 +49,15 @@ def share_fits(monkeypatch, folder: Path, *, whole: bool) -> None:
             return _found_or_fitted(self, X, folder / f"{_key(settings, X)}.bhmc")
 
     monkeypatch.setattr(BHMC, "fit", fit)
+
+
+def _brief_fit(model: BHMC, X) -> BHMC:
+    settings = model.get_params(deep=False)
+    brief = {"n_warmup": 2, "n_draws": 3, "n_chains": 1}
+    if settings["transition"] == "auto" and settings["likelihood"] == "auto":
+        brief["transition"] = Diffused(kappa=1.0)  # no pilot chains
+    _FIT(model.set_params(**brief), X)
+    return model.set_params(**settings)
 
 
 def _found_or_fitted(model: BHMC, X, file: Path) -> BHMC:

@@ -10,6 +10,7 @@ import pytest
 from scipy import integrate, stats
 
 import bhmc
+from bhmc.model.diffused.setting import MOVES
 from bhmc.model.hdp import published
 from tests.docs.shared_fits import folder_of_run, share_fits
 from tests.exact.alarm import Z_LIMIT, rng_for
@@ -19,6 +20,7 @@ from tests.mutants.mutants import build
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES += sorted((ROOT / "docs" / "gallery").glob("*.md"))
 MAP = (ROOT / "docs" / "model-and-code.md").read_text(encoding="utf-8")
 
 
@@ -31,13 +33,24 @@ EXAMPLES_OF_PAGES = {
     "docs/faq.md": 6,
     "docs/file-format.md": 15,
     "docs/five-minute-start.md": 20,
+    "docs/gallery/anndata.md": 20,
+    "docs/gallery/bertopic.md": 12,
+    "docs/gallery/fashion.md": 8,
+    "docs/gallery/mixed-table.md": 15,
+    "docs/gallery/word-counts.md": 15,
+    "docs/gallery/wordnet.md": 5,
+    "docs/gallery/zoo.md": 10,
     "docs/metrics.md": 10,
     "docs/model-in-pictures.md": 5,
     "docs/reading-tables.md": 5,
+    "docs/prediction.md": 10,
     "docs/reading-the-tree.md": 20,
     "docs/text.md": 10,
     "docs/transitions.md": 8,
 }
+# Pages of the gallery: fits as long as a reader's only in `make exact` and `make pictures`. Zoo's
+# fits are those of other pages.
+BRIEF = {page for page in EXAMPLES_OF_PAGES if "gallery" in page} - {"docs/gallery/zoo.md"}
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -48,7 +61,8 @@ def test_examples_of_pages_run(page, whole, tmp_path, tmp_path_factory, monkeypa
 
     `make exact` runs every fit of a page as long as a reader's.
     """
-    share_fits(monkeypatch, folder_of_run(tmp_path_factory), whole=whole)
+    brief = page in BRIEF and not whole
+    share_fits(monkeypatch, folder_of_run(tmp_path_factory), whole=whole, brief=brief)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
     result = doctest.testfile(
@@ -109,6 +123,9 @@ def test_the_index_names_every_page():
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}
     assert pages <= set(re.findall(r"\]\(([\w-]+\.md)\)", index))
+    gallery = (ROOT / "docs" / "gallery" / "index.md").read_text(encoding="utf-8")
+    shown = {page.name for page in (ROOT / "docs" / "gallery").glob("*.md")} - {"index.md"}
+    assert shown <= set(re.findall(r"\]\(([\w-]+\.md)\)", gallery))
 
 
 def test_every_picture_is_shown_and_said_in_words():
@@ -119,6 +136,11 @@ def test_every_picture_is_shown_and_said_in_words():
             assert len(words) > 20, target
             shown.add((page.parent / target).resolve())
     assert set((ROOT / "docs" / "pictures").glob("*.png")) <= shown
+
+
+def test_the_command_line_page_names_every_move():
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert f"`{','.join(MOVES)}` (where locations diffuse)" in page
 
 
 def test_the_map_names_every_room():

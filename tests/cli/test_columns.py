@@ -103,7 +103,10 @@ def test_a_run_of_an_older_bhmc_goes_on(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--text", "year"), "--text names columns of free text; for categories say --as year="),
+        (
+            ("--drop", "day", "--text", "year"),
+            "for a column of categories write --as year=category",
+        ),
         (("--as", "yaer=number"), "--as 'yaer' is no column of"),
         (("--as", "year=number", "--as", "year=id"), "--as names the column 'year' twice"),
         (("--drop", "day", "--as", "note=number"), "values must be numbers"),

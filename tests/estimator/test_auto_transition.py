@@ -14,7 +14,10 @@ from bhmc.likelihoods._registry import FAMILIES
 from bhmc.model.registry import transition_named
 from bhmc.priors import Uniform
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning",
+    "ignore::bhmc._estimator.empty_rows.EmptyRowsWarning",  # some of these rows have no word
+)
 
 DATA = Path(__file__).parents[1] / "data"
 QUICK = {"n_levels": 2, "n_warmup": 3, "n_draws": 3, "n_chains": 1, "random_state": 0}

@@ -186,3 +186,14 @@ def test_what_was_tried_is_saved_with_the_model(tmp_path, monkeypatch):
     loaded = BHMC.load(tmp_path / "model.bhmc")
     assert loaded.family_evidence_ == model.family_evidence_
     assert family_evidence(loaded, loaded._bound_transition(), None, tilted(29), Columns()) is None
+
+
+def test_a_chain_of_another_family_is_not_resumed(tmp_path, monkeypatch):
+    quick = {"n_levels": 1, "n_warmup": 1, "n_draws": 2, "n_chains": 1, "random_state": 0}
+    X, settings = tilted(30), {**quick, "checkpoint": str(tmp_path / "chain")}
+    with monkeypatch.context() as patch:
+        patch.setattr(pilot_families, "_ROWS_A_NUMBER", 10**9)
+        BHMC(**settings).fit(X)  # as a bhmc that tried no families
+    monkeypatch.setattr(pilot_families, "_held_out", lambda *asked: np.arange(6.0))
+    with pytest.raises(ValueError, match="likelihood"):
+        BHMC(**{**settings, "n_draws": 3}).fit(X)

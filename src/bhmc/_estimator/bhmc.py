@@ -376,7 +376,7 @@ class BHMC(
             self, likelihood, family, transition, init, data
         )
         log_choice(data.shape, likelihood, transition)
-        task = task_of(self, family, transition, init)
+        task = task_of(self, family, transition, init, numbers)
         course, going = run_task(self, task, seeds, data, listeners, transition.cost)
         kept = common_draws([one.recorder for one in course.ended])
         if not kept:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -52,8 +52,8 @@ class Task(NamedTuple):
     """Seconds after which a chain stops. A chain without a draw then keeps its current state."""
     result: Callable[[Any], Any] | None = None
     """What else is wanted of a chain that has ended."""
-    transition: str | None = None
-    """What transition="auto" stands for: a checkpoint must agree with that."""
+    chosen: Mapping[str, str] = {}
+    """What parameters that are "auto" stand for: a checkpoint must agree with that."""
     begun: int | None = None
     """Sweeps after which the last stretch of a round began (`rounds.py`)."""
     following: Task | None = None
@@ -147,7 +147,7 @@ def crew_of(
     """
     saved: list[SavedChain | None] = [None] * len(seeds)
     if estimator.checkpoint is not None:
-        fit, numbers = describe_fit(estimator.get_params(), X, task.transition), range(len(seeds))
+        fit, numbers = describe_fit(estimator.get_params(), X, task.chosen), range(len(seeds))
         saved = [SavedChain(estimator.checkpoint, number, fit, task.plan) for number in numbers]
     befores = [
         (one.read() if one is not None else None) or unbegun(task, seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -148,7 +149,9 @@ def check_checkpoint(path: Any) -> None:
         raise PermissionError(f"checkpoint={os.fspath(path)!r} names files that cannot be written.")
 
 
-def describe_fit(parameters: dict[str, Any], X, transition: str | None = None) -> dict[str, str]:
+def describe_fit(
+    parameters: dict[str, Any], X, chosen: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """What must be equal for a chain to resume: settings, as text, and a digest of the data.
 
     Parameters
@@ -157,11 +160,10 @@ def describe_fit(parameters: dict[str, Any], X, transition: str | None = None) -
         Of the estimator.
     X : array or sparse matrix
         The data.
-    transition : str, optional
-        What transition="auto" stands for.
+    chosen : mapping, optional
+        What parameters that are "auto" stand for, by their names.
     """
-    if transition is not None:
-        parameters = parameters | {"transition": transition}
+    parameters = parameters | dict(chosen or {})
     fit = {name: _text(value) for name, value in parameters.items() if name not in _FREE}
     if not isinstance(parameters["random_state"], int | np.integer):
         del fit["random_state"]  # a seed that nobody named

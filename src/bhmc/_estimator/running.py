@@ -85,7 +85,13 @@ def _tuned(model: Any, family: ConjugateFamily, transition: Transition, init: An
         return transition.tuned(chain_of)
 
 
-def task_of(model: Any, family: ConjugateFamily, transition: Transition, init: Any) -> Task:
+def task_of(
+    model: Any,
+    family: ConjugateFamily,
+    transition: Transition,
+    init: Any,
+    numbers: str | None = None,
+) -> Task:
     """What the chains are to do.
 
     Parameters
@@ -98,7 +104,12 @@ def task_of(model: Any, family: ConjugateFamily, transition: Transition, init: A
         Bound to its concentrations.
     init : str or array
         As in `BHMC`, after `check_init`.
+    numbers : str, optional
+        The family of numbers that held-out rows chose, if they were asked.
     """
+    chosen = {"transition": transition.name} if _is_auto(model.transition) else {}
+    if numbers is not None:
+        chosen["likelihood"] = numbers
     n_draws = AUTO_DRAWS if isinstance(model.n_draws, str) else model.n_draws
     return Task(
         make_chain=partial(
@@ -115,7 +126,7 @@ def task_of(model: Any, family: ConjugateFamily, transition: Transition, init: A
         thin=model.thin,
         as_paper=model.hyper == "paper",
         plan=_plan(model, family.n_rows, n_draws),
-        transition=transition.name if _is_auto(model.transition) else None,
+        chosen=chosen,
     )
 
 
@@ -145,7 +156,7 @@ def run_task(
         As in `most_sweeps`.
     """
     memory = memory_sentence(model.keep, X.shape[0], task.n_draws, model.n_chains)
-    fit = describe_fit(model.get_params(), X, task.transition)
+    fit = describe_fit(model.get_params(), X, task.chosen)
     aim = _aim(model, X.shape[0], cost)
     chains = chains_to_go_on(model, fit)
     course = run_rounds(model, task, aim, seeds, X, memory, listeners, chains)

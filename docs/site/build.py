@@ -35,8 +35,8 @@ def stage(folder: Path = SOURCES) -> Path:
     for name in ("conf.py", "static"):
         copy = shutil.copytree if (DOCS / "site" / name).is_dir() else shutil.copy
         copy(DOCS / "site" / name, folder / name)
-    for pictures in ("pictures", "images"):
-        shutil.copytree(DOCS / pictures, folder / pictures)
+    for beside in ("pictures", "images", "notebooks"):
+        shutil.copytree(DOCS / beside, folder / beside)
     for name in FILES_ABOVE:
         shutil.copy(ROOT / name, folder / name)
     for page in [*DOCS.glob("*.md"), *DOCS.glob("gallery/*.md")]:

@@ -86,6 +86,10 @@ TABLES = (
     Awkward("decimal commas, unsaid", _rows("n;w", "1,5;1", "2,5;3")),
     Awkward("1.234,5", _rows("n;w", "1.234,5;1,5", "800;2,5"), "--decimal , --thousands ."),
     Awkward("points under a decimal comma", _rows("n;w", "1.200;1,5", "800;2,5"), "--decimal ,"),
+    Awkward(
+        "hashes, one of which begins as 0b10",
+        _rows("key,w", *(f"{(i * 40503) % 65536:04x}c{i},{i}.5" for i in TWELVE), "0b10,13.5"),
+    ),
     Awkward("0x10", _rows("n,w", "0x10,1.5", "0x11,2.5")),
     Awkward("1_000", _rows("n,w", "1_000,1.5", "2,2.5", "3,3.5")),
     Awkward(

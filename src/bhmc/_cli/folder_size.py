@@ -72,17 +72,22 @@ def with_fewer_draws(model: BHMC, most_bytes: int) -> BHMC:
 
 
 def said_of_fewer(model: BHMC, written: BHMC) -> str:
-    """Which draws have their trees in the folder, in a sentence.
+    """Which draws have their trees and mixtures in the folder, in a sentence.
 
     Parameters
     ----------
     model, written : BHMC
         The fit, and what was written of it.
     """
-    kept, of_all = _kept(written.draws_)[0], _kept(model.draws_)[0]
+    pairs = zip(_kept(written.draws_), _kept(model.draws_), ("trees", "mixtures"), strict=True)
+    fewer = [
+        f"the {what} of {kept:,} of {of_all:,} draws"
+        for kept, of_all, what in pairs
+        if kept < of_all
+    ]
     return (
         f"The tree and all results are those of all draws. To keep the folder below twice the data "
-        f"and 20 MB, it has the trees of {kept:,} of {of_all:,} draws, evenly spaced."
+        f"and 20 MB, it has {' and '.join(fewer)}, evenly spaced."
     )
 
 

@@ -256,7 +256,7 @@ def _of_spelled(
     if not any(letter.isdigit() for letter in observed[0]):
         return None
     odd = next((row for row, cell in enumerate(cells) if cell and odd_number(cell)), None)
-    if odd is not None:
+    if odd is not None and _are_mostly_numbers(observed, place.spelling):
         need = f"write it in plain digits, or {place.how(name, 'category')}"
         raise WrongEntryError(cells[odd], odd, place.j, need)
     signed = _signed(cells, place, name)
@@ -265,6 +265,12 @@ def _of_spelled(
     _check_separators(column, cells, observed, place)
     _check_beyond(column, cells, observed, place)
     return None
+
+
+def _are_mostly_numbers(cells: list[str], spelling: Spelling) -> bool:
+    """Whether more than half of the cells spell numbers; of hashes such as 0b35... few do."""
+    spelt = sum(odd_number(cell) or number(cell, *spelling) is not None for cell in cells)
+    return 2 * spelt > len(cells)
 
 
 def _are_dates(cells: Sequence) -> bool:

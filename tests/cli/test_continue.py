@@ -144,7 +144,8 @@ def test_the_folder_of_a_finished_run_is_small(table, tmp_path, capsys, monkeypa
     monkeypatch.setattr(folder_size, "_LEAST_ROOM", 0)
     monkeypatch.setattr(folder_size, "_BEYOND_DATA", 0)
     assert main(["fit", str(table), "-o", str(small), *QUICK]) == 0
-    assert "it has the trees of 2 of 12 draws and the mixtures of 2 of 12 draws" in capsys.readouterr().err
+    said = "it has the trees of 2 of 12 draws and the mixtures of 2 of 12 draws, evenly spaced."
+    assert said in capsys.readouterr().err
     assert record_of(small)["fewer_draws"].startswith("The tree and all results are those of all")
     for name in ("tree.txt", "assignments.csv", "draws.csv"):
         assert (small / name).read_bytes() == (whole / name).read_bytes()

@@ -197,3 +197,19 @@ def test_a_chain_of_another_family_is_not_resumed(tmp_path, monkeypatch):
     monkeypatch.setattr(pilot_families, "_held_out", lambda *asked: np.arange(6.0))
     with pytest.raises(ValueError, match="likelihood"):
         BHMC(**{**settings, "n_draws": 3}).fit(X)
+
+
+@pytest.mark.parametrize("n_lacking", [0, 1, 12, 13])
+def test_a_few_rows_that_lack_numbers_are_named(n_lacking):
+    X = tilted(120)
+    X[:n_lacking, 0] = np.nan
+    model = BHMC()
+    transition = model._bound_transition(X, Columns())
+    note = pilot_families.note_on_gaps(model, transition, X, Columns())
+    expected = {1: "1 row lacks a number", 12: "12 rows lack a number"}.get(n_lacking, "")
+    assert note.startswith(expected)
+    assert bool(note) == bool(expected)
+    named = BHMC(likelihood="shared_gaussian")
+    assert pilot_families.note_on_gaps(named, transition, X, Columns()) == ""
+    few = X[: max(n_lacking, 1) + 28]  # fewer complete rows than a covariance asks for
+    assert pilot_families.note_on_gaps(model, transition, few, Columns()) == ""

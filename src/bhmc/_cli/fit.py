@@ -330,8 +330,9 @@ def _report(model: BHMC, folder: RunFolder, record: dict[str, Any], options) -> 
         f"{record['seconds']:.1f} seconds. Results are in {folder.path}.",
         quiet=options.quiet,
     )
-    if model.family_evidence_ is not None:
-        say(str(model.family_evidence_), quiet=options.quiet)
+    for said in (model.family_evidence_, model.family_note_):
+        if said:
+            say(str(said), quiet=options.quiet)
     if record["fewer_draws"]:
         say(record["fewer_draws"], quiet=options.quiet)
     if result["ended_by"] == "max_seconds":

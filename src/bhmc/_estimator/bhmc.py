@@ -18,7 +18,7 @@ from bhmc._estimator.counts import Counts
 from bhmc._estimator.description import Description
 from bhmc._estimator.displays import Displays
 from bhmc._estimator.log_lines import log_choice, log_fit
-from bhmc._estimator.pilot_families import family_evidence
+from bhmc._estimator.pilot_families import family_evidence, note_on_gaps
 from bhmc._estimator.point_estimate import described, point_estimate, scores_of_rows
 from bhmc._estimator.profiles import feature_blocks, word_features
 from bhmc._estimator.progress import CallbackSupport, Listener, with_callbacks
@@ -247,6 +247,8 @@ class BHMC(
     family_evidence_ : FamilyEvidence or None
         Which families of numbers `likelihood="auto"` tried, and the log density of held-out rows
         under each; None where it tried none. `str(family_evidence_)` is one sentence.
+    family_note_ : str
+        Why it tried none, where a few rows with missing numbers are the reason; "" elsewhere.
     column_plan_ : ColumnPlan
         What every column of a frame was taken for, with which family; `print(column_plan_)` has a
         line for each kind of column, `column_plan_.to_frame()` a row for each column.
@@ -366,6 +368,7 @@ class BHMC(
         with one_blas_thread(), naming_columns(columns.names, columns.origin):
             evidence, transition = self._family_by_evidence(transition, data, columns)
             numbers = evidence and evidence.chosen.likelihood
+            note = note_on_gaps(self, transition, data, columns)
             likelihood = resolve(self.likelihood, data, columns, transition.located, numbers)
             family = likelihood.prepare(data)
         family.check_precision(self.precision)
@@ -389,6 +392,7 @@ class BHMC(
         self.n_warmup_, self.thin_ = course.task.n_warmup, course.task.thin
         self.likelihood_, self.transition_ = likelihood, transition
         self.family_evidence_: FamilyEvidence | None = evidence
+        self.family_note_ = note
         self.column_plan_: ColumnPlan = with_families(given.plan, likelihood, data.shape[1])
         self.categories_ = categories_by_name(columns, given.plan)
         if self.hyper == "paper":

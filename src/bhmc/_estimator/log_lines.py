@@ -58,6 +58,9 @@ def log_fit(model: Any) -> None:
         The fitted estimator.
     """
     tree = model.tree_
+    for said in (model.family_evidence_, model.family_note_):
+        if said:
+            _LOGGER.info("%s", said)
     _LOGGER.info(
         "fit done: %d sweeps of %d chains, ended by %s; tree of %d nodes, %d leaves, %d components",
         *(model.n_sweeps_, model.draws_.n_chains, model.ended_by_),

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from bhmc._estimator.chain_run import transition_chain
 from bhmc._validation.frames import Columns
-from bhmc.likelihoods import by_name, numbers_on_a_tree
+from bhmc.likelihoods import by_name, numbers_on_a_tree, rows_that_lack_numbers
 from bhmc.model.protocol import Transition
 from bhmc.model.registry import AUTO
 from bhmc.posterior.family_evidence import FamilyEvidence, judged
@@ -39,6 +39,9 @@ WITHOUT_A_PLACE = "full_gaussian"
 
 # Rows for each number of a covariance.
 _ROWS_A_NUMBER = 10
+
+# Rows with missing numbers are few, if they are no more than this share.
+_FEW = 0.1
 
 # At most so many rows, evenly spaced, stand for all. Every fifth is held out; of few rows several
 # such fifths, so that about as many rows are judged.
@@ -76,7 +79,7 @@ def family_evidence(
     if not (isinstance(model.likelihood, str) and model.likelihood == AUTO and transition.located):
         return None
     own = numbers_on_a_tree(X, columns)
-    if len(X) < _ROWS_A_NUMBER * len(own) * (len(own) + 1) // 2 or len(own) < 2:
+    if not _are_enough(len(own) and len(X), len(own)):
         return None
     pairs = [(name, transition) for name in ON_A_TREE]
     if without_a_place is not None and len(own) == X.shape[1]:
@@ -86,6 +89,35 @@ def family_evidence(
         return None
     found = [_held_out(name, pair, rows, model.n_levels) for name, pair in pairs]
     return judged([(name, pair.name, name in ON_A_TREE) for name, pair in pairs], found)
+
+
+def _are_enough(n_rows: int, d: int) -> bool:
+    """Whether so many rows can show a covariance of d columns."""
+    return d >= 2 and n_rows >= _ROWS_A_NUMBER * d * (d + 1) // 2
+
+
+def note_on_gaps(model: Any, transition: Transition, X: Any, columns: Columns) -> str:
+    """What a few rows with missing numbers cost, in a sentence; "" where they cost nothing.
+
+    Families with correlations take no missing entry, so that one of them decides for all rows.
+
+    Parameters
+    ----------
+    model, transition, X, columns
+        As in `family_evidence`.
+    """
+    if not (isinstance(model.likelihood, str) and model.likelihood == AUTO and transition.located):
+        return ""
+    lacking, d = rows_that_lack_numbers(X, columns)
+    n_rows = X.shape[0]
+    if not 0 < lacking <= _FEW * n_rows or not _are_enough(n_rows - lacking, d):
+        return ""
+    some, them = ("1 row lacks", "it") if lacking == 1 else (f"{lacking:,} rows lack", "them")
+    return (
+        f"{some} a number, so numbers are taken as uncorrelated within a component, which often "
+        f"makes more components: fit without {them}, or fill in what is missing, and a covariance "
+        "is learned."
+    )
 
 
 def _held_out(name: str, transition: Transition, rows: Floats, n_levels: int) -> Floats:

@@ -155,7 +155,9 @@ def _data_text(model: Any) -> str:
     rows, columns = len(model.tree_.paths), int(getattr(model, "n_features_in_", 0))
     table = count(rows, "row") + (f" and {count(columns, 'column')}" if columns else "")
     family = model.likelihood_.describe().rstrip(".")
-    return f'{table}. Family: {_cut(family)}. Transition: "{model.transition_.name}".'
+    found = f'{table}. Family: {_cut(family)}. Transition: "{model.transition_.name}".'
+    note = getattr(model, "family_note_", "")  # an older bhmc saved models without one
+    return f"{found} {note}" if note else found
 
 
 def _cut(text: str, most: int = 160) -> str:

@@ -60,6 +60,7 @@ _ROOMS = {
     "numbers_on_a_tree": "_auto",
     "registered_classes": "_registry",
     "resolve": "_resolve",
+    "rows_that_lack_numbers": "_auto",
     "word_columns": "_resolve",
 }
 

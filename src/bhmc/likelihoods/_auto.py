@@ -132,6 +132,22 @@ def numbers_on_a_tree(X, columns: Columns) -> list[int]:
     return kinds.numbers if kinds.numeric == "shaped_gaussian" else []
 
 
+def rows_that_lack_numbers(X, columns: Columns) -> tuple[int, int]:
+    """(rows in which a number is missing, columns of numbers) of a table.
+
+    Parameters
+    ----------
+    X : (n, d) array or SciPy sparse matrix
+        The numbers.
+    columns : Columns
+        What is known of the columns beyond their numbers.
+    """
+    if sparse.issparse(X):
+        return 0, 0
+    numbers = _kinds_of_columns(X, columns, located=True).numbers
+    return int(np.isnan(X[:, numbers]).any(axis=1).sum()), len(numbers)
+
+
 class _Kinds(NamedTuple):
     """Which columns of a table are of which kind."""
 

@@ -199,17 +199,24 @@ def test_a_chain_of_another_family_is_not_resumed(tmp_path, monkeypatch):
         BHMC(**{**settings, "n_draws": 3}).fit(X)
 
 
-@pytest.mark.parametrize("n_lacking", [0, 1, 12, 13])
-def test_a_few_rows_that_lack_numbers_are_named(n_lacking):
+def test_gaps_are_no_obstacle_where_half_of_the_rows_are_whole():
+    X = tilted(240)
+    X[1::2, 0], X[0] = np.nan, np.nan
+    found = evidence(X)  # 119 whole rows, 30 are needed
+    assert [one.likelihood for one in found.tried] == list(pilot_families.ON_A_TREE)
+    assert found.chosen.likelihood == "tied_gaussian"
+    assert evidence(X[:70]) is not None
+    assert evidence(X[:58]) is None  # 28 whole rows
+
+
+@pytest.mark.parametrize("n_lacking", [0, 60, 61])
+def test_too_many_rows_that_lack_numbers_are_named(n_lacking):
     X = tilted(120)
     X[:n_lacking, 0] = np.nan
     model = BHMC()
     transition = model._bound_transition(X, Columns())
     note = pilot_families.note_on_gaps(model, transition, X, Columns())
-    expected = {1: "1 row lacks a number", 12: "12 rows lack a number"}.get(n_lacking, "")
-    assert note.startswith(expected)
-    assert bool(note) == bool(expected)
+    assert note.startswith("61 of 120 rows lack a number, so" if n_lacking > 60 else "")
+    assert bool(note) == (n_lacking > 60)
     named = BHMC(likelihood="shared_gaussian")
     assert pilot_families.note_on_gaps(named, transition, X, Columns()) == ""
-    few = X[: max(n_lacking, 1) + 28]  # fewer complete rows than a covariance asks for
-    assert pilot_families.note_on_gaps(model, transition, few, Columns()) == ""

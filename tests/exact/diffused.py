@@ -134,7 +134,8 @@ class DiffusedSetting(geweke.Setting):
             return statistics(state, X, noise)
         own = np.diag(noise)
         turn = noise[0, 1] / np.sqrt(own[0] * own[1])
-        apart = np.tanh(np.prod((X - state.theta[state.components])[:, :2], axis=1)).mean()
+        away = np.nan_to_num(X - state.theta[state.components])
+        apart = np.tanh(np.prod(away[:, :2], axis=1)).mean()
         return np.append(statistics(state, X, own), [turn, turn**2, turn * apart, apart])
 
 
@@ -200,6 +201,13 @@ SETTINGS = {
     "gaussian spherical": DiffusedSetting(GaussianNodes(_LEARNED, 0.5, MOVES), SPHERICAL, 6, 3, 2),
     "gaussian diagonal": DiffusedSetting(
         GaussianNodes(_LEARNED, 0.5, MOVES), DIAGONAL, 6, 2, 2, True
+    ),
+    # Missing entries are drawn, and a row has none at all.
+    "tied holes": DiffusedSetting(Diffused(_LEARNED, 0.5, MOVES), TIED, 6, 2, 2, True),
+    "shaped holes": DiffusedSetting(Diffused(_FIXED, 0.3, MOVES), SHAPED, 6, 2, 2, True),
+    "gaussian tied holes": DiffusedSetting(GaussianNodes(_FIXED, 0.5, MOVES), TIED, 6, 2, 2, True),
+    "full leaves, tied holes": DiffusedSetting(
+        Diffused(_hyper(0.3, 2.5), 0.3, MOVES), TIED, 8, 1, 2, True
     ),
     "tails": DiffusedSetting(Diffused(_LEARNED, 0.5, MOVES), TAILED, 6, 2, 2),
     "gaussian tails": DiffusedSetting(GaussianNodes(_FIXED, 0.3, MOVES), TAILED, 6, 2, 2),

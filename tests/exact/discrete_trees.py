@@ -22,6 +22,9 @@ MIXED = Product(
         (Categorical(1.0, 3, [0.3, 0.5, 0.2]), [1]),
     ]
 )
+MIXED_TIED = Product(
+    [(SharedGaussian("full", noise_scale=0.5), [0, 1]), (Bernoulli(0.8, 1.2), [2])]
+)
 
 
 class TreeSetting(DiffusedSetting):
@@ -89,5 +92,6 @@ SETTINGS = {
     "codes, leaves": learned(GaussianNodes, CODES, holes=True),
     "mixed": learned(Diffused, MIXED, n_features=3),
     "mixed, holes": learned(Diffused, MIXED, 6, 1, 3, holes=True),
+    "mixed tied, holes": learned(Diffused, MIXED_TIED, 6, 1, 3, holes=True),
     "mixed, leaves": learned(GaussianNodes, MIXED, n_features=3),
 }

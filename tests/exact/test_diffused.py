@@ -50,13 +50,20 @@ FAMILIES = (
     "gaussian shaped",
     "gaussian tails",
     "loose, tails",
+    "tied holes",
+    "shaped holes",
+    "gaussian tied holes",
 )
 # Sweeps and fresh data take hundreds of rounds to forget where they were.
-SLOW = ("clear", "clear, deep", "learned", "large atoms", "tied", "gaussian tied")
+SLOW = (
+    *("clear", "clear, deep", "learned", "large atoms", "tied", "gaussian tied"),
+    *("tied holes", "gaussian tied holes"),
+)
 # What `test_tree_matrix.py` leaves out: missing entries, data that say much, very few rows,
 # variances that their bounds hold.
 AIMED = (
     *("full leaves, holes", "deep, holes", "diagonal holes", "spherical holes"),
+    "full leaves, tied holes",
     *("gaussian diagonal", "clear", "clear, deep", "large atoms", "three", "coin"),
     "floor, deep",
 )

@@ -132,7 +132,7 @@ def test_weights_and_simulated_rows():
     """w given theta by its density; |u|^2 / D of simulated rows ~ F(D, nu)."""
     places = FAMILY.enter(THETA)
     rng = rng_for(251)
-    many = np.array([FAMILY.draw_weights(places, COMPONENT, rng) for _ in range(300)])
+    many = np.array([FAMILY.draw_latent(places, COMPONENT, rng) for _ in range(300)])
     squares = ((FAMILY.whitened(ALL)[0] - places[COMPONENT]) ** 2).sum(axis=1)
     u = stats.gamma((NU + D) / 2, scale=2 / (NU + squares)).cdf(many)
     assert stats.kstest(u.ravel(), "uniform").pvalue > P_LIMIT
@@ -227,7 +227,7 @@ def on_tree(family=None, where="tails") -> DiffusedSetting:
         ("tails", "sweep", 300),
         ("gaussian tails", "redraw_rows", 300),
         ("full leaves, tails", "redraw_atoms", 300),
-        ("loose, tails", "redraw_weights", 500),
+        ("loose, tails", "redraw_latent", 500),
     ],
 )
 def test_exact_draws_stay_exact(where, stage, n_draws):
@@ -238,7 +238,7 @@ def test_exact_draws_stay_exact(where, stage, n_draws):
 class _CoordinatesForgotten(HeavyTailedFamily):
     """w ~ Gamma(nu / 2, ...): D is not there."""
 
-    def draw_weights(self, places, component, rng):
+    def draw_latent(self, places, component, rng):
         rate = 0.5 * (self._nu + self._squares_from(places, component))
         return rng.standard_gamma(0.5 * self._nu, self.n_rows) / rate
 
@@ -281,7 +281,7 @@ class _EveryProposalTaken(HeavyTailedFamily):
         (_CoordinatesForgotten, "sweep", "tails", 300),
         (_SumsNotWeighted, "redraw_tree", "tails", 300),
         (_SquaresNotWeighted, "redraw_shared", "tails", 300),
-        (_EveryProposalTaken, "redraw_weights", "loose, tails", 1_200),
+        (_EveryProposalTaken, "redraw_latent", "loose, tails", 1_200),
     ],
 )
 def test_a_wrong_family_is_rejected(family, stage, where, n_draws, monkeypatch):
@@ -314,7 +314,7 @@ def test_a_chain_resumes_bit_for_bit():
     for _ in range(3):
         one, its = chain.sweep(), other.sweep()
         assert one == its
-    np.testing.assert_array_equal(chain.family.weights, other.family.weights)
+    np.testing.assert_array_equal(chain.family.latent, other.family.latent)
     np.testing.assert_array_equal(chain.state().theta, other.state().theta)
     assert chain.log_likelihood() == other.log_likelihood()
 

@@ -107,7 +107,11 @@ def test_auto_for_a_tree_takes_families_with_places():
     wine = load_wine().data
     assert choose(wine, located=True) == "shaped_gaussian"
     holed = np.where(np.arange(wine.size).reshape(wine.shape) == 5, np.nan, wine)
+    assert choose(holed, located=True) == "shaped_gaussian"
+    holed[: len(wine) // 2 + 1, 3] = np.nan  # more than half of the rows lack an entry
     assert choose(holed, located=True) == "shared_gaussian"
+    holed[: len(wine) // 2 - 1] = np.nan  # rows without any entry have no say
+    assert choose(holed, located=True) == "shaped_gaussian"
     assert choose(wine[:, :1], located=True) == "shared_gaussian"
     zoo = np.asarray(load_zoo().data, dtype=float)
     taken = resolve("auto", zoo, located=True)

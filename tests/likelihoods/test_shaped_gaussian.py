@@ -8,7 +8,7 @@ from scipy import stats
 
 import bhmc
 from bhmc import BHMC
-from bhmc.likelihoods import Product, ShapedGaussian, by_name
+from bhmc.likelihoods import ShapedGaussian, by_name
 from bhmc.likelihoods._shape import noise_shape
 from bhmc.likelihoods.shaped_gaussian import ShapedGaussianFamily
 from bhmc.model.diffused.setting import MOVES, Diffused
@@ -79,15 +79,6 @@ def test_the_protocol():
     plain = ShapedGaussian(np.diag([1.0, 4.0, 0.25]))  # halves and doubles: exact sums
     family = plain.prepare(whole)
     assert_keeps_the_protocol(family.at(family.start_shared()), THETA)
-
-
-def test_missing_entries_are_refused():
-    holed = np.where(np.arange(9).reshape(3, 3) == 4, np.nan, 1.0)
-    for call in (ShapedGaussian().prepare, ShapedGaussian.scaled_to):
-        with pytest.raises(ValueError, match=r"takes no missing entries .*'shared_gaussian'"):
-            call(holed)
-    assert not ShapedGaussian().allows_missing
-    assert not Product([("shaped_gaussian", [0, 1]), ("bernoulli", 2)]).allows_missing
 
 
 # ---- The shape of a table ----

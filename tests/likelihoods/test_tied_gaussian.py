@@ -6,7 +6,7 @@ from scipy import stats
 
 import bhmc
 from bhmc import BHMC
-from bhmc.likelihoods import Product, SharedGaussian, by_name
+from bhmc.likelihoods import SharedGaussian, by_name
 from bhmc.likelihoods._axes import UnitNormals
 from bhmc.likelihoods.tied_gaussian import TiedGaussianFamily
 from tests.exact import alarm, learned
@@ -210,17 +210,6 @@ def test_far_from_the_location():
     for _ in range(20):
         bound = family.at(bound.draw_shared(bound.draw_theta(sums, rng), sums, rng))
     assert np.isfinite(bound.log_new()).all()
-
-
-@pytest.mark.parametrize("call", [SharedGaussian("full").prepare, None])
-def test_missing_entries_are_refused(call):
-    holed = np.where(np.arange(9).reshape(3, 3) == 4, np.nan, 1.0)
-    call = call or (lambda X: SharedGaussian.scaled_to(X, covariance="full"))
-    with pytest.raises(ValueError, match=r"cannot skip them where covariance is 'full'.*diagonal"):
-        call(holed)
-    assert not SharedGaussian("full").allows_missing
-    assert SharedGaussian().allows_missing
-    assert not Product([("tied_gaussian", [0, 1]), ("bernoulli", 2)]).allows_missing
 
 
 def test_correlated_groups_are_found(tmp_path):

@@ -248,7 +248,7 @@ class BHMC(
         Which families of numbers `likelihood="auto"` tried, and the log density of held-out rows
         under each; None where it tried none. `str(family_evidence_)` is one sentence.
     family_note_ : str
-        Why it tried none, where a few rows with missing numbers are the reason; "" elsewhere.
+        Why it tried none, where rows with missing numbers are the reason; "" elsewhere.
     column_plan_ : ColumnPlan
         What every column of a frame was taken for, with which family; `print(column_plan_)` has a
         line for each kind of column, `column_plan_.to_frame()` a row for each column.

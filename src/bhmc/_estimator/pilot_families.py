@@ -1,14 +1,15 @@
 """Which family of numbers `likelihood="auto"` takes: the one that held-out rows prefer.
 
 A component of d columns has a covariance of d (d + 1) / 2 numbers. Where a table has at least ten
-rows for each of them, the components of a tree share one that the chain learns: "tied_gaussian".
+whole rows for each, the components of a tree share one that the chain learns: "tied_gaussian".
 Short pilot chains try other covariances beside it, and one of them is taken if rows that the chain
 has not seen are clearly denser: "shaped_gaussian", whose shape k-means finds and 30 % of equal
 variances shrink; "shared_gaussian", without correlations; and "full_gaussian", with a covariance of
 every component's own. Clearly is by more than two standard errors of the difference.
 
 "full_gaussian" has no place on a diffusing tree. So it comes with "hdp", whose tree does not say
-which components are near each other, and must gain more than 0.05 nats a row besides.
+which components are near each other, and must gain more than 0.05 nats a row besides. It takes no
+missing entries.
 
 Where rows are fewer, nothing is tried and "shaped_gaussian" is taken: in a learned covariance,
 directions in which rows hardly vary would count without bound.
@@ -39,9 +40,6 @@ WITHOUT_A_PLACE = "full_gaussian"
 
 # Rows for each number of a covariance.
 _ROWS_A_NUMBER = 10
-
-# Rows with missing numbers are few, if they are no more than this share.
-_FEW = 0.1
 
 # At most so many rows, evenly spaced, stand for all. Every fifth is held out; of few rows several
 # such fifths, so that about as many rows are judged.
@@ -79,27 +77,34 @@ def family_evidence(
     if not (isinstance(model.likelihood, str) and model.likelihood == AUTO and transition.located):
         return None
     own = numbers_on_a_tree(X, columns)
-    if not _are_enough(len(own) and len(X), len(own)):
+    whole = ~np.isnan(X[:, own]).any(axis=1) if own else np.zeros(0, dtype=bool)
+    if not _are_enough(int(whole.sum()), len(own)):
         return None
     pairs = [(name, transition) for name in ON_A_TREE]
-    if without_a_place is not None and len(own) == X.shape[1]:
+    if without_a_place is not None and len(own) == X.shape[1] and whole.all():
         pairs.append((WITHOUT_A_PLACE, without_a_place()))
     rows = X[:: -(-len(X) // _MOST_ROWS), own]
-    if np.ptp(rows, axis=0).min() <= 0:  # a constant column has no covariance to learn
+    rows = rows[~np.isnan(rows).all(axis=1)]  # the others say nothing
+    if _spread(rows).min() <= 0:  # a constant column has no covariance to learn
         return None
     found = [_held_out(name, pair, rows, model.n_levels) for name, pair in pairs]
     return judged([(name, pair.name, name in ON_A_TREE) for name, pair in pairs], found)
 
 
+def _spread(rows: Floats) -> Floats:
+    """(d,) the least range of each column in the rows that any pilot chain sees; gaps left out."""
+    return np.nanmax(rows, axis=0) - np.nanmin(rows, axis=0)
+
+
 def _are_enough(n_rows: int, d: int) -> bool:
-    """Whether so many rows can show a covariance of d columns."""
+    """Whether so many whole rows can show a covariance of d columns."""
     return d >= 2 and n_rows >= _ROWS_A_NUMBER * d * (d + 1) // 2
 
 
 def note_on_gaps(model: Any, transition: Transition, X: Any, columns: Columns) -> str:
-    """What a few rows with missing numbers cost, in a sentence; "" where they cost nothing.
+    """What rows with missing numbers cost, in a sentence; "" where they cost nothing.
 
-    Families with correlations take no missing entry, so that one of them decides for all rows.
+    Families with correlations need whole rows: half of all.
 
     Parameters
     ----------
@@ -109,14 +114,12 @@ def note_on_gaps(model: Any, transition: Transition, X: Any, columns: Columns) -
     if not (isinstance(model.likelihood, str) and model.likelihood == AUTO and transition.located):
         return ""
     lacking, d = rows_that_lack_numbers(X, columns)
-    n_rows = X.shape[0]
-    if not 0 < lacking <= _FEW * n_rows or not _are_enough(n_rows - lacking, d):
+    if d < 2 or not lacking or numbers_on_a_tree(X, columns):
         return ""
-    some, them = ("1 row lacks", "it") if lacking == 1 else (f"{lacking:,} rows lack", "them")
     return (
-        f"{some} a number, so numbers are taken as uncorrelated within a component, which often "
-        f"makes more components: fit without {them}, or fill in what is missing, and a covariance "
-        "is learned."
+        f"{lacking:,} of {X.shape[0]:,} rows lack a number, so numbers are taken as uncorrelated "
+        "within a component, which often makes more components: leave out columns that many rows "
+        "lack, and correlations are learned where half of the rows are whole."
     )
 
 

@@ -32,8 +32,8 @@ def choose(X, located: bool = False) -> str:
         The numbers.
     located : bool, default=False
         Whether the family must have a place on a diffusing tree: then dense counts of words are
-        numbers like others. Two columns and more without missing entries have "shaped_gaussian",
-        and "shared_gaussian" takes the place of "gaussian" otherwise.
+        numbers like others. Two columns and more have "shaped_gaussian" where at least half of the
+        rows lack no entry, and "shared_gaussian" takes the place of "gaussian" otherwise.
     """
     if sparse.issparse(X):
         if not bool(((X.data >= 0) & (X.data == np.floor(X.data))).all()):
@@ -50,9 +50,18 @@ def choose(X, located: bool = False) -> str:
 
 def _on_a_tree(X: Floats) -> str:
     """The family of numbers whose components have a place on a tree."""
-    if X.shape[1] > 1 and not has_missing(X):
+    if X.shape[1] > 1 and _are_mostly_whole(X):
         return "shaped_gaussian"
     return "spherical_gaussian" if of_one_kind(X) else "shared_gaussian"
+
+
+def _are_mostly_whole(X: Floats) -> bool:
+    """Whether at least half of the rows that have an entry lack none: those show covariances."""
+    if not has_missing(X):
+        return True
+    missing = np.isnan(X)
+    whole, some = int((~missing.any(axis=1)).sum()), int((~missing.all(axis=1)).sum())
+    return whole >= 2 and 2 * whole >= some
 
 
 def _is_binary(X: Floats) -> bool:
@@ -133,7 +142,7 @@ def numbers_on_a_tree(X, columns: Columns) -> list[int]:
 
 
 def rows_that_lack_numbers(X, columns: Columns) -> tuple[int, int]:
-    """(rows in which a number is missing, columns of numbers) of a table.
+    """(rows with a number of which another is missing, columns of numbers) of a table.
 
     Parameters
     ----------
@@ -145,7 +154,8 @@ def rows_that_lack_numbers(X, columns: Columns) -> tuple[int, int]:
     if sparse.issparse(X):
         return 0, 0
     numbers = _kinds_of_columns(X, columns, located=True).numbers
-    return int(np.isnan(X[:, numbers]).any(axis=1).sum()), len(numbers)
+    missing = np.isnan(X[:, numbers])
+    return int((missing.any(axis=1) & ~missing.all(axis=1)).sum()), len(numbers)
 
 
 class _Kinds(NamedTuple):

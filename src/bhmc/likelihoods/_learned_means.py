@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bhmc.likelihoods.shared_gaussian import SharedGaussian
 
 # A scaled value beyond this costs a sum digits when it is subtracted again.
-_VERY_LARGE = 1e6
+VERY_LARGE = 1e6
 
 
 class LearnedMeans(ConjugateFamily):
@@ -47,7 +47,7 @@ class LearnedMeans(ConjugateFamily):
             t = self.statistics(rows)
             self._add_products(t)
             largest = max(largest, np.abs(t[:, :d]).max())
-        self.subtracts_well = bool(largest < _VERY_LARGE)
+        self.subtracts_well = bool(largest < VERY_LARGE)
         if X.nbytes <= LARGEST_COPY:
             self._kept, self._X = self.statistics(slice(0, self.n_rows)), None
 

@@ -32,8 +32,12 @@ class Located(ABC):
     entries all do, and P is 1.
     """
 
+    has_latent: bool = False
+    """Whether rows have numbers that a chain draws and hands back by `given`: weights, or entries
+    that are missing. Then there are `latent`, `draw_latent` and `given`.
+    """
     has_weights: bool = False
-    """Whether rows have weights, which a chain draws and hands back by `given`."""
+    """Whether these are weights. Then there is `redraw_alone`, too."""
 
     @abstractmethod
     def precision_columns(self) -> tuple[NDArray[np.int64], Floats]:
@@ -248,10 +252,26 @@ class NoiseUnits(Located):
         u, observed = self.whitened(rows)
         wide = 1.0 + variances
         if observed is None:
-            table = (0.5 - 0.5 / wide[:, 0]) * np.einsum("nd,nd->n", u, u)[:, None]
-            table += u @ (places / wide).T
-            falls = np.einsum("md,md->m", places, places) / wide[:, 0]
-            return table - 0.5 * (falls + u.shape[1] * np.log(wide[:, 0]))
+            return plain_log_new_at(u, places, variances)
         table = (u * u) @ (0.5 - 0.5 / wide).T
         table += u @ (places / wide).T
         return table - 0.5 * (observed @ (places**2 / wide + np.log(wide)).T)
+
+
+def plain_log_new_at(u: Floats, places: Floats, variances: Floats) -> Floats:
+    """(n, M): log N(u; m, 1 + v) - log N(u; 0, 1), no entry missing and v the same in all.
+
+    Parameters
+    ----------
+    u : (n, D) array
+        Rows, in units of the noise.
+    places : (M, D) array
+        m.
+    variances : (M, 1) array
+        v.
+    """
+    wide = 1.0 + variances
+    table = (0.5 - 0.5 / wide[:, 0]) * np.einsum("nd,nd->n", u, u)[:, None]
+    table += u @ (places / wide).T
+    falls = np.einsum("md,md->m", places, places) / wide[:, 0]
+    return table - 0.5 * (falls + u.shape[1] * np.log(wide[:, 0]))

@@ -4,10 +4,11 @@ Every Gaussian part has a block of variances of its own, in units of its own noi
 logits have one block together.
 """
 
+import copy
 from abc import abstractmethod
 from collections.abc import Iterable
 from functools import cached_property, reduce
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,6 +157,37 @@ class FamilyOfParts(Located):
     @abstractmethod
     def _of_statistics(self, numbers: NDArray) -> list[NDArray]:
         """The statistics of each part."""
+
+    @property
+    def latent(self) -> Floats:
+        """(q,) those of the parts, one after the other."""
+        return np.concatenate([part.latent for part in self._parts if part.has_latent])
+
+    def given(self, latent: Floats) -> Self:
+        """A copy whose parts hold their numbers (q,) of rows."""
+        widths = [len(part.latent) if part.has_latent else 0 for part in self._parts]
+        pairs = zip(self._parts, split(latent, widths), strict=True)
+        family = copy.copy(self)
+        family._parts = [part.given(own) if part.has_latent else part for part, own in pairs]
+        return family
+
+    def draw_latent(
+        self, places: Floats, component: NDArray[np.integer], rng: np.random.Generator
+    ) -> Floats:
+        """(q,) part by part: given theta they are independent.
+
+        Parameters
+        ----------
+        places : (K, D) array
+            theta, in coordinates.
+        component : (n,) array
+            The component of every row.
+        rng : numpy.random.Generator
+            Where all randomness comes from.
+        """
+        pairs = zip(self._parts, self._of_places(places), strict=True)
+        drawn = [part.draw_latent(own, component, rng) for part, own in pairs if part.has_latent]
+        return np.concatenate(drawn)
 
     def precision_columns(self) -> tuple[NDArray[np.int64], Floats]:
         """Those of the parts, one after the other."""

@@ -339,7 +339,9 @@ class Likelihood(ABC):
     """A family and its fixed numbers, before it has seen data."""
 
     allows_missing: bool = False
-    """Whether NaN in X is a missing entry, which the family skips exactly."""
+    """Whether NaN in X is a missing entry."""
+    draws_missing: bool = False
+    """Whether a chain draws missing entries, as those on a diffusing tree do; others skip them."""
     allows_sparse: bool = False
     """Whether X may be a SciPy sparse matrix."""
     has_places: bool = False

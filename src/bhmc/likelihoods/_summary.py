@@ -105,6 +105,10 @@ class ColumnSummary:
             sample=np.ascontiguousarray(self.sample[:, own]),
         )
 
+    def filled(self) -> Self:
+        """The summary for families that fill missing entries in: their statistics show none."""
+        return replace(self, missing=np.zeros_like(self.missing))
+
     @property
     def has_missing(self) -> bool:
         """Whether an entry of any row is missing."""

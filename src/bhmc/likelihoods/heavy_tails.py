@@ -60,6 +60,7 @@ class HeavyTailedFamily(ShapedGaussianFamily):
     densities without weights.
     """
 
+    has_latent = True
     has_weights = True
 
     _weights: Floats | None = None
@@ -80,11 +81,11 @@ class HeavyTailedFamily(ShapedGaussianFamily):
         return family
 
     @property
-    def weights(self) -> Floats | None:
-        """(n,) what the family holds."""
-        return self._weights
+    def latent(self) -> Floats:
+        """(n,) the weights that the family holds; 1 before it holds any."""
+        return np.ones(self.n_rows) if self._weights is None else self._weights
 
-    def draw_weights(
+    def draw_latent(
         self, places: Floats, component: NDArray[np.integer], rng: np.random.Generator
     ) -> Floats:
         """(n,): w ~ Gamma((nu + D) / 2, (nu + |u - theta|^2) / 2).
@@ -147,7 +148,7 @@ class HeavyTailedFamily(ShapedGaussianFamily):
         self, theta: Floats, component: NDArray[np.integer], rng: np.random.Generator
     ) -> Self:
         """A copy whose sums have weights drawn given theta (K, p); its densities have none."""
-        return self._with_sums_of(self.draw_weights(self.enter(theta), component, rng))
+        return self._with_sums_of(self.draw_latent(self.enter(theta), component, rng))
 
     def for_groups(self, labels: NDArray[np.integer]) -> Self:
         """A copy whose sums have the weights of the best theta of every group of rows.

@@ -58,6 +58,8 @@ class Product(LikelihoodOfParts):
         object.__setattr__(self, "parts", parts)
         for name in ("allows_missing", "has_places"):
             object.__setattr__(self, name, all(getattr(kind, name) for kind in self._kinds()))
+        draws = any(kind.draws_missing for kind in self._kinds())
+        object.__setattr__(self, "draws_missing", draws)
         if any(kind.needs_places for kind in self._kinds()):
             raise ValueError(
                 "Product takes no family with weights of rows: ShapedGaussian needs degrees=inf."
@@ -243,6 +245,7 @@ class ProductFamily(FamilyOfParts, ConjugateFamily):
         self._own_statistics = [part.n_statistics for part in parts]
         self.n_shared = sum(part.n_shared for part in parts)
         self.subtracts_well = all(part.subtracts_well for part in parts)
+        self.has_latent = any(getattr(part, "has_latent", False) for part in parts)
 
     def at(self, shared: Floats) -> Self:
         """A copy whose parts hold their shared numbers."""
@@ -372,6 +375,21 @@ class ProductFamily(FamilyOfParts, ConjugateFamily):
             part.log_likelihood(eta, s, components)
             for part, (eta, s) in zip(self._parts, pieces, strict=True)
         )
+
+    def seated(
+        self, theta: Floats, component: NDArray[np.integer], rng: np.random.Generator
+    ) -> Self:
+        """A copy whose parts are."""
+        family = copy.copy(self)
+        pairs = zip(self._parts, self._of_theta(theta), strict=True)
+        family._parts = [part.seated(own, component, rng) for part, own in pairs]
+        return family
+
+    def for_groups(self, labels: NDArray[np.integer]) -> Self:
+        """A copy whose parts are."""
+        family = copy.copy(self)
+        family._parts = [part.for_groups(labels) for part in self._parts]
+        return family
 
     def sums(self, components: NDArray, n_components: int) -> Floats:
         """(K, s): the sums of the parts."""

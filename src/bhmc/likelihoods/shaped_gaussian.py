@@ -23,8 +23,12 @@ from bhmc.likelihoods.gaussian import Gaussian
 from bhmc.likelihoods.shared_gaussian import SharedGaussian, SharedGaussianFamily
 
 NO_GAPS = (
-    "ShapedGaussian takes no missing entries (NaN), because its shape mixes columns: fill them in, "
-    "drop their rows, or use 'shared_gaussian', which skips them."
+    "ShapedGaussian with finite degrees takes no missing entries (NaN): fill them in, drop their "
+    "rows, or use degrees=inf."
+)
+TOO_FEW_WHOLE_ROWS = (
+    "'shaped_gaussian' takes its shape from rows without missing entries (NaN), and X has {n} of "
+    "them: use 'shared_gaussian', which needs no whole rows."
 )
 
 
@@ -44,7 +48,8 @@ class ShapedGaussian(Learning):
     with sigma2 no smaller than least_variance: in the coordinates y it is `SharedGaussian` with a
     spherical covariance. By name, "shaped_gaussian", the shape is the covariance of rows within
     groups of k-means, shrunk by 30 % towards equal variances. Rows that were held out say how many
-    groups, and whether the shape is that of equal variances. Missing entries are refused.
+    groups, and whether the shape is that of equal variances. Missing entries are drawn by the
+    chain, where a transition has a place for components; others refuse them.
 
     With finite `degrees` nu, rows have tails like Student's t, and one that lies far out needs no
     component of its own:
@@ -81,6 +86,8 @@ class ShapedGaussian(Learning):
     least_variance: float = 0.0
     degrees: float | str = np.inf
 
+    allows_missing = True
+    draws_missing = True
     has_places = True
 
     @property
@@ -92,10 +99,9 @@ class ShapedGaussian(Learning):
     def scaled_to(cls, X: Floats, **settings) -> Self:
         """Location, shape and least variance from X, which must hold all rows.
 
-        Degrees of freedom, too, where `degrees` is "auto".
+        Degrees of freedom, too, where `degrees` is "auto". Rows with missing entries have no say.
         """
-        if has_missing(X):
-            raise ValueError(NO_GAPS)
+        X = _whole_rows(X)
         location, deviation = column_scales(X)
         if of_one_kind(X):
             deviation = np.full(X.shape[1], common_deviation(X))
@@ -109,7 +115,12 @@ class ShapedGaussian(Learning):
         return cls(**{"least_variance": least, **given})
 
     def with_tails(self, X: Floats) -> Self | None:
-        """The degrees of freedom that held-out rows ask for; None where noise is Gaussian."""
+        """The degrees of freedom that held-out rows ask for; None where noise is Gaussian.
+
+        None, too, where entries are missing.
+        """
+        if has_missing(X):
+            return None
         location = check_vector(self.location, X.shape[1], "location")
         degrees = noise_degrees(X - location, np.asarray(self.shape))
         return None if degrees == np.inf else replace(self, degrees=degrees)
@@ -162,7 +173,13 @@ class ShapedGaussian(Learning):
     def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "ShapedGaussianFamily":
         """The family bound to X."""
         if check_degrees(self.degrees) == np.inf:
-            return ShapedGaussianFamily(self, X, summary)
+            if not has_missing(X):
+                return ShapedGaussianFamily(self, X, summary)
+            from bhmc.likelihoods.gaussian_gaps import ShapedGaussianWithGaps
+
+            return ShapedGaussianWithGaps(self, X, summary)
+        if has_missing(X):
+            raise ValueError(NO_GAPS)
         from bhmc.likelihoods.heavy_tails import HeavyTailedFamily
 
         return HeavyTailedFamily(self, X, summary)
@@ -210,6 +227,16 @@ class ShapedGaussian(Learning):
         return np.asarray(known.mu0), np.asarray(known.sigma2), np.asarray(known.sigma0)
 
 
+def _whole_rows(X: Floats) -> Floats:
+    """The rows of X that lack nothing; refused where there are fewer than two."""
+    if not has_missing(X):
+        return X
+    whole = X[~np.isnan(X).any(axis=1)]
+    if len(whole) < 2:
+        raise ValueError(TOO_FEW_WHOLE_ROWS.format(n=len(whole)))
+    return whole
+
+
 def check_degrees(degrees: float | str) -> float:
     """The degrees of freedom as a number above 0; refused where they are not known."""
     if isinstance(degrees, str):
@@ -227,14 +254,13 @@ class ShapedGaussianFamily(SharedGaussianFamily):
     """
 
     def __init__(self, likelihood: ShapedGaussian, X: Floats, summary: ColumnSummary | None = None):
-        if summary_of_all(X, summary).has_missing:
-            raise ValueError(NO_GAPS)
         d = X.shape[1]
         self._shaped, self._root = likelihood, likelihood.root(d)
         self._inverse = np.linalg.inv(self._root)
         self._middle = check_vector(likelihood.location, d, "location")
         self._log_det = float(np.log(np.diag(self._root)).sum())
-        super().__init__(likelihood.in_own_units(), likelihood.entered(X), summary)
+        filled = summary_of_all(X, summary).filled()
+        super().__init__(likelihood.in_own_units(), likelihood.entered(X), filled)
 
     def _entered(self, theta: Floats) -> Floats:
         """(K, d): m."""

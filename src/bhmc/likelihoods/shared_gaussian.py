@@ -18,7 +18,7 @@ from bhmc.likelihoods._summary import ColumnSummary
 from bhmc.likelihoods._units import InUnits, Learning
 from bhmc.likelihoods.blocks import Floats, by_rows, over, rows_in_cache
 from bhmc.likelihoods.gaussian import Gaussian
-from bhmc.likelihoods.tied_gaussian import NO_GAPS, TiedGaussianFamily
+from bhmc.likelihoods.tied_gaussian import TiedGaussianFamily
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class SharedGaussian(InUnits, Learning):
     So the prior counts as nu rows, d + 1 of them by default, whose columns are uncorrelated: it
     shrinks sigma2 towards a diagonal, and psi, the variances of that diagonal, are learned. The
     mean of sigma2^-1 given psi is diag(1 / psi). A sweep costs d^2 a row more, and d^3. Missing
-    entries are refused.
+    entries are drawn by the chain, where components have a place on the tree; "hdp" refuses them.
 
     Parameters
     ----------
@@ -77,9 +77,9 @@ class SharedGaussian(InUnits, Learning):
     covariances = ("diagonal", "spherical", "full")
 
     @property
-    def allows_missing(self) -> bool:  # type: ignore[override]
-        """Whether NaN in X is a missing entry, which the family skips exactly."""
-        return self.covariance != "full"
+    def draws_missing(self) -> bool:  # type: ignore[override]
+        """Whether a chain draws missing entries: correlated columns tell of each other."""
+        return self.covariance == "full"
 
     @classmethod
     def scaled_to(cls, X: Floats, **settings) -> Self:
@@ -89,8 +89,6 @@ class SharedGaussian(InUnits, Learning):
         """
         likelihood = super().scaled_to(X, **settings)
         if likelihood.covariance == "full":
-            if has_missing(X):
-                raise ValueError(NO_GAPS)
             return likelihood
         return replace(likelihood, least_variance=least_variance(X, likelihood))
 
@@ -98,8 +96,13 @@ class SharedGaussian(InUnits, Learning):
         self, X: Floats, summary: ColumnSummary | None = None
     ) -> "SharedGaussianFamily | TiedGaussianFamily":
         """The family bound to X."""
-        bound = TiedGaussianFamily if self.covariance == "full" else SharedGaussianFamily
-        return bound(self, X, summary)
+        if self.covariance != "full":
+            return SharedGaussianFamily(self, X, summary)
+        if not has_missing(X):
+            return TiedGaussianFamily(self, X, summary)
+        from bhmc.likelihoods.gaussian_gaps import TiedGaussianWithGaps
+
+        return TiedGaussianWithGaps(self, X, summary)
 
     def at(self, shared: Floats) -> Gaussian:
         """Gaussian components with these numbers known."""

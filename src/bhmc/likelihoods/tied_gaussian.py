@@ -25,11 +25,6 @@ _START_SHARE = 0.2
 # Rounding errors of a scatter matrix are below this share of the sums of squares it is made of.
 _ROUNDING = 1e-12
 
-NO_GAPS = (
-    "X has missing values, and SharedGaussian cannot skip them where covariance is 'full', because "
-    "a full covariance ties all entries of a row together: use covariance='diagonal', which can."
-)
-
 
 class TiedGaussianFamily(NoiseUnits, LearnedMeans):
     """The conditionals of `SharedGaussian(covariance="full")` for given data.
@@ -55,9 +50,7 @@ class TiedGaussianFamily(NoiseUnits, LearnedMeans):
         self, likelihood: "SharedGaussian", X: Floats, summary: ColumnSummary | None = None
     ):
         d = X.shape[1]
-        summary = summary_of_all(X, summary)
-        if summary.has_missing:
-            raise ValueError(NO_GAPS)
+        summary = summary_of_all(X, summary).filled()
         self._products, self._n_all = np.zeros((d, d)), float(summary.n_rows)
         super().__init__(likelihood, X, summary)
         self._nu = d - 1 + 2 * likelihood.noise_shape
@@ -207,7 +200,7 @@ class TiedGaussianFamily(NoiseUnits, LearnedMeans):
         """location + scale A^-1 places."""
         return self._location + self._scale * self._axes.leave(places)
 
-    def whitened(self, rows: slice) -> tuple[Floats, None]:
+    def whitened(self, rows: slice) -> tuple[Floats, Floats | None]:
         """A y."""
         return self.statistics(rows)[:, :-1] @ self._turn.T, None
 

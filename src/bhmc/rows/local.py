@@ -90,17 +90,17 @@ class LocalRows:
         """
         self.family, self.shared = self.family.at(shared), shared
 
-    def weigh(self, weights: NDArray[np.float64]) -> None:
-        """Go on with other weights of the rows, where the family has some.
+    def hold(self, latent: NDArray[np.float64]) -> None:
+        """Go on with other numbers of the rows that a chain draws, where the family has some.
 
         Parameters
         ----------
-        weights : (n,) array
-            How often each row counts.
+        latent : (q,) array
+            How often each row counts, or its missing entries.
         """
         family: Any = self.family
-        self.family = family.given(weights)
-        self._rows = slice(0, 0)  # the open tile's statistics had other weights
+        self.family = family.given(latent)
+        self._rows = slice(0, 0)  # the open tile's statistics had others
 
     # ---- All rows ------------------------------------------------------------------------------
 

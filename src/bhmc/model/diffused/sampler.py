@@ -11,12 +11,12 @@ from bhmc.likelihoods.slice_sampler import slice_draw
 from bhmc.model.diffused import kernels
 from bhmc.model.diffused.atom_splits import split_and_merge
 from bhmc.model.diffused.forest import Forest, grown, new_forest, planted
+from bhmc.model.diffused.latent_rows import draw_latent, redraw_latent
 from bhmc.model.diffused.locations import steps_of
 from bhmc.model.diffused.logit_shifts import shift_logits
 from bhmc.model.diffused.prior import log_tree
 from bhmc.model.diffused.row_numbers import RowNumbers, no_integrals, row_numbers
 from bhmc.model.diffused.row_stage import RowStage
-from bhmc.model.diffused.row_weights import draw_weights, redraw_weights
 from bhmc.model.diffused.start import in_order
 from bhmc.model.diffused.tree_stage import redraw_tree
 from bhmc.model.state import Hyper, Info, Partition, Sizes, State, paths_to
@@ -44,7 +44,7 @@ class DiffusedSampler:
 
     stages = (
         "redraw_rows",
-        "redraw_weights",
+        "redraw_latent",
         "redraw_atoms",
         "redraw_tree",
         "redraw_variances",
@@ -74,8 +74,8 @@ class DiffusedSampler:
         self._sums: NDArray[np.float64] | None = None
         self._numbers: tuple[Any, slice, RowNumbers] | None = None
         self._events = np.zeros(5, dtype=np.int64)
-        if self.family.has_weights:
-            rows.weigh(np.ones(rows.n_rows))
+        if self.family.has_latent:
+            rows.hold(self.family.latent)
 
     # ---- From and to states --------------------------------------------------------------------
 
@@ -108,7 +108,7 @@ class DiffusedSampler:
         forest.variance[:] = state.params.variances[:, family.blocks()]
         forest.origin[:] = family.enter(family.prior_on_tree().origin[None])[0]
         chain = cls(forest, rows, state.hyper, setting, rng, engine)
-        draw_weights(chain)
+        draw_latent(chain)
         return chain
 
     def state(self) -> State:
@@ -157,8 +157,8 @@ class DiffusedSampler:
         of_nodes, of_atoms = ("parent", "level", "rows", "location"), ("leaf", "count", "theta")
         held = {name: getattr(forest, name)[:m].copy() for name in of_nodes}
         held |= {name: getattr(forest, name)[:k].copy() for name in of_atoms}
-        weights = {"weights": self.family.weights.copy()} if self.family.has_weights else {}
-        return weights | {
+        latent = {"latent": self.family.latent.copy()} if self.family.has_latent else {}
+        return latent | {
             "forest": held | {"variance": forest.variance.copy()},
             "origin": forest.origin.copy(),
             "component": self.rows.component.copy(),
@@ -194,8 +194,9 @@ class DiffusedSampler:
         forest.origin[:] = captured["origin"]
         forest.used[:] = (forest.level >= 0).sum(), (forest.leaf >= 0).sum()
         chain = cls(forest, rows, Hyper(**captured["hyper"]), setting, rng)
-        if family.has_weights:
-            rows.weigh(np.array(captured["weights"], dtype=np.float64))
+        if family.has_latent:
+            latent = captured["latent" if "latent" in captured else "weights"]  # its name before
+            rows.hold(np.array(latent, dtype=np.float64))
         if not captured["learns"]:
             chain.stop_learning()
         return chain
@@ -298,9 +299,9 @@ class DiffusedSampler:
         self.tidy()
         self._count_events(*before)
 
-    def redraw_weights(self) -> None:
-        """How often rows count, given theta, where the family says so."""
-        redraw_weights(self)
+    def redraw_latent(self) -> None:
+        """How often rows count, or their missing entries, given theta, where the family says so."""
+        redraw_latent(self)
 
     def redraw_atoms(self) -> None:
         """Atoms split and merge through their rows, given the locations of nodes: those of a leaf,

@@ -174,7 +174,7 @@ class Diffused:
         chain = self._chain_at(rows, placed, like.hyper, like.params.variances, rng)
         for _ in range(_ROUNDS_OF_START):  # more than one where evidence needs a theta
             chain.redraw_tree()
-            chain.redraw_weights()
+            chain.redraw_latent()
         return chain.state()
 
     def _chain_at(self, rows: Any, partition: Partition, hyper: Hyper, variances, rng) -> Any:
@@ -197,7 +197,7 @@ class Diffused:
     def _settle(self, chain: Any) -> None:
         """One round of all that goes with the rows."""
         chain.redraw_tree()
-        chain.redraw_weights()
+        chain.redraw_latent()
         chain.redraw_shared()
         chain.redraw_variances()
 

@@ -121,6 +121,7 @@ class Hdp:
         Weights, theta and shared numbers come from the sampler's own conditionals.
         """
         family, hyper = rows.family, self.hyper
+        _check_no_gaps(family)
         if labels is None:
             state = start.prior_state(rows.n_rows, n_levels=n_levels, hyper=hyper, rng=rng)
         else:
@@ -167,6 +168,7 @@ class Hdp:
         self, state: State, rows: LocalRows, name: str, rng: np.random.Generator, engine: Any = None
     ) -> Any:
         """A chain that starts at a state."""
+        _check_no_gaps(rows.family)
         kind, settings = self._kind(name, engine, state.n_levels)
         return kind.from_state(state, rows, name, rng, **settings)
 
@@ -210,3 +212,13 @@ class Hdp:
         if self.walk:
             settings["draw_weights"] = published.draw_weights_and_walk
         return published.PublishedSampler if name == "paper" else HdpSampler, settings
+
+
+def _check_no_gaps(family: Any) -> None:
+    """Refuse rows whose missing entries would have to be drawn."""
+    if getattr(family, "has_latent", False):
+        raise ValueError(
+            "transition='hdp' skips missing entries (NaN) and does not draw them, which a family "
+            "with correlated columns needs: use likelihood='shared_gaussian' or 'gaussian', fill "
+            "them in, or use transition='diffused'."
+        )

@@ -1,4 +1,5 @@
-"""Weights of rows, where the noise has heavy tails: given them, all else is as with Gaussian noise.
+"""Numbers of rows that a chain draws: weights where the noise has heavy tails, and missing entries
+where columns are correlated. Given them, all else is as with whole rows and Gaussian noise.
 
 A row of weight w is evidence of precision w: it counts w times in every sum, and once where rows
 are counted.
@@ -9,21 +10,21 @@ from typing import Any
 import numpy as np
 
 
-def draw_weights(chain: Any) -> None:
-    """w_n | x_n, theta of its atom, for every row; nothing where rows have none.
+def draw_latent(chain: Any) -> None:
+    """The numbers of every row, given theta of its atom; nothing where rows have none.
 
     Parameters
     ----------
     chain : DiffusedSampler
         Its rows are changed in place.
     """
-    if chain.family.has_weights:
-        weights = chain.family.draw_weights(chain.forest.theta, chain.rows.component, chain.rng)
-        chain.rows.weigh(weights)
+    if chain.family.has_latent:
+        latent = chain.family.draw_latent(chain.forest.theta, chain.rows.component, chain.rng)
+        chain.rows.hold(latent)
         chain.forget_sums()
 
 
-def redraw_weights(chain: Any) -> None:
+def redraw_latent(chain: Any) -> None:
     """The same; then w of rows alone in their atoms, theta integrated out, and their theta.
 
     Parameters
@@ -31,16 +32,16 @@ def redraw_weights(chain: Any) -> None:
     chain : DiffusedSampler
         Changed in place.
     """
+    draw_latent(chain)
     if not chain.family.has_weights:
         return
-    draw_weights(chain)
     forest, component = chain.forest, chain.rows.component
     alone = np.flatnonzero(forest.count[component] == 1)
     if len(alone) == 0:
         return
-    k, weights = component[alone], chain.family.weights.copy()
+    k, weights = component[alone], chain.family.latent.copy()
     places, v = forest.location[forest.leaf[k]], float(forest.variance[-1, 0])
     weights[alone], forest.theta[k] = chain.family.redraw_alone(
         alone, weights[alone], places, v, chain.rng
     )
-    chain.rows.weigh(weights)
+    chain.rows.hold(weights)

@@ -203,6 +203,9 @@ def prior_in_noise_units(origin: Floats, spread: float) -> TreePrior:
 class NoiseUnits(Located):
     """Gaussian rows in units of the noise: u ~ N(theta, 1) in every coordinate."""
 
+    is_plain: bool = True
+    """Whether f and f* are N(u; theta, 1) and N(u; m, 1 + v) themselves, up to h(x)."""
+
     @abstractmethod
     def whitened(self, rows: slice) -> tuple[Floats, Floats | None]:
         """(u, o): rows (n, D) in coordinates, 0 where an entry is missing, and 1 where it is not.

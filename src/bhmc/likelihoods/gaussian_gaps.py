@@ -33,6 +33,7 @@ class WithGaps(NoiseUnits):
     """
 
     has_latent = True
+    is_plain = False
 
     n_rows: int
     n_parameters: int
@@ -95,7 +96,7 @@ class WithGaps(NoiseUnits):
     def given(self, numbers: Floats) -> Self:
         """A copy whose gaps are filled with these numbers (q,)."""
         family = self._with_sums_of(numbers)
-        family._is_given = True
+        family._is_given = family.is_plain = True
         return family
 
     def draw_latent(
@@ -136,7 +137,7 @@ class WithGaps(NoiseUnits):
 
     def _with_sums_of(self, numbers: Floats) -> Self:
         family = copy.copy(self)
-        family._is_given = False
+        family._is_given = family.is_plain = False
         family._take(numbers)
         return family
 

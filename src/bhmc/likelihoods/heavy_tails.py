@@ -62,6 +62,7 @@ class HeavyTailedFamily(ShapedGaussianFamily):
 
     has_latent = True
     has_weights = True
+    is_plain = False
 
     _weights: Floats | None = None
     _is_given = False

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.likelihoods._located import NoiseUnits
-from bhmc.likelihoods._protocol import Family
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -68,19 +67,16 @@ def row_numbers(family: Any, rows: slice) -> RowNumbers:
 
 
 def has_plain_rows(family: Any) -> bool:
-    """Whether all rows are Gaussian, none lacks an entry, and the family's tables of log f and
-    log f* are those of every such family.
+    """Whether rows are N(theta, 1) in every coordinate, and none lacks an entry.
 
     Parameters
     ----------
     family : Located
         At its shared numbers.
     """
-    kind: Any = type(family)
     return (
         isinstance(family, NoiseUnits)
-        and kind.log_new_at is NoiseUnits.log_new_at
-        and kind.fill is Family.fill
+        and family.is_plain
         and family.whitened(slice(0, 1))[1] is None
     )
 

@@ -87,7 +87,7 @@ exact: setup ## Run the whole exactness ladder, the long tests (40,000 draws eac
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -m '' -rP --durations=20 tests/exact tests/mutants \
 	    tests/model tests/rows tests/likelihoods tests/baselines tests/estimator/test_animals.py \
 	    tests/estimator/test_defaults.py tests/estimator/test_describe.py tests/estimator/test_conformance.py tests/docs/test_install.py \
-	    tests/docs/test_docs.py tests/estimator/test_parallel.py tests/tree/test_convert.py
+	    tests/cli/test_fit.py tests/docs/test_docs.py tests/estimator/test_parallel.py tests/tree/test_convert.py
 
 interrupts: setup ## Interrupt a fit of the command line at twenty random moments, and go on with it each time
 	@BHMC_INTERRUPTS=20 $(BIN)/python -m pytest -s tests/cli/test_interrupts.py

@@ -20,9 +20,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Python looks here before .venv, so a caller's value could change what is tested.
 unexport PYTHONPATH
 unexport PYTHONHOME
+# Many tests start Python anew, which would compile every file of bhmc again without its .pyc files.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test checks compiled exact interrupts bench rivals study pictures docs docs-check lint types format constraints clean check-python
+.PHONY: help setup demo test checks compiled-diffused compiled-hdp compiled-baselines exact interrupts bench rivals study pictures docs docs-check lint types format constraints clean check-python
 
 help: ## List the targets
 	@echo "Targets of this Makefile:"
@@ -57,19 +59,26 @@ demo: setup ## Fit the bundled Zoo data, print the tree, write results to build/
 	@echo "Running the demo; its results go to build/demo."
 	@$(BIN)/python -m bhmc demo --output build/demo
 
-# The second core compiles while the first checks style and types: each worker of pytest would
-# otherwise compile the same code for itself.
+# Both cores compile first, and check style and types where one is free: each worker of pytest would
+# otherwise compile the same code for itself. The longest part comes first.
+COMPILED := compiled-diffused compiled-hdp compiled-baselines
 test: setup ## Check style, imports and types, then run all tests but the long exact ones
-	@$(MAKE) --no-print-directory -j 2 --output-sync=target checks compiled
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target $(COMPILED) checks
 	@echo "Running the tests."
 	@$(BIN)/python -m pytest -n 2 --dist worksteal --durations=25
 
 checks: lint types
 
-compiled: setup
-	@$(BIN)/python -W ignore -c 'import numpy; from bhmc import BHMC, baselines, warmup; X = numpy.eye(4); \
-	    warmup(); warmup("float32"); \
-	    BHMC(transition="diffused", likelihood="bernoulli", n_warmup=1, n_draws=1).fit(X); \
+compiled-diffused: setup
+	@$(BIN)/python -W ignore -c 'import numpy; from bhmc import BHMC, warmup; \
+	    warmup("float64", "diffused"); warmup("float32", "diffused"); \
+	    BHMC(transition="diffused", likelihood="bernoulli", n_warmup=1, n_draws=1).fit(numpy.eye(4))'
+
+compiled-hdp: setup
+	@$(BIN)/python -W ignore -c 'from bhmc import warmup; warmup("float64", "hdp"); warmup("float32", "hdp")'
+
+compiled-baselines: setup
+	@$(BIN)/python -W ignore -c 'import numpy; from bhmc import baselines; X = numpy.eye(4); \
 	    [baselines.PYDT(sampler=s, n_warmup=1, n_draws=1).fit(X) for s in ("slice", "mh")]; \
 	    baselines.Perch().fit(X)'
 
@@ -78,7 +87,7 @@ exact: setup ## Run the whole exactness ladder, the long tests (40,000 draws eac
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -m '' -rP --durations=20 tests/exact tests/mutants \
 	    tests/model tests/rows tests/likelihoods tests/baselines tests/estimator/test_animals.py \
 	    tests/estimator/test_defaults.py tests/estimator/test_describe.py tests/estimator/test_conformance.py tests/docs/test_install.py \
-	    tests/docs/test_docs.py tests/estimator/test_parallel.py tests/tree/test_convert.py
+	    tests/cli/test_fit.py tests/docs/test_docs.py tests/estimator/test_parallel.py tests/tree/test_convert.py
 
 interrupts: setup ## Interrupt a fit of the command line at twenty random moments, and go on with it each time
 	@BHMC_INTERRUPTS=20 $(BIN)/python -m pytest -s tests/cli/test_interrupts.py

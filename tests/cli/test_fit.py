@@ -163,6 +163,7 @@ def test_a_file_appears_in_one_step(tmp_path, monkeypatch):
     assert (folder.path / "tree.txt").read_text() == "old\n"
 
 
+@pytest.mark.exact_long
 def test_animals_in_ten_seconds(tmp_path):
     """The published model on 33 x 102 with names, its tree in the terminal, compiled before.
 

@@ -17,10 +17,10 @@ from bhmc import BHMC
 
 N_INTERRUPTS = int(os.environ.get("BHMC_INTERRUPTS", "1"))
 BHMC_COMMAND = [sys.executable, "-m", "bhmc"]
-SETTINGS = ["--warmup", "30", "--draws", "400", "--chains", "2", "--seed", "1"]
+SETTINGS = ["--warmup", "30", "--draws", "200", "--chains", "2", "--seed", "1"]
 
 # A fit of these settings takes this long after start-up, on a free machine and some more.
-LONGEST = 4.0
+LONGEST = 3.0
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_an_interrupt_at_a_random_moment(number, table, tmp_path):
     assert again.returncode == 0, again.stderr
     assert status_of(folder) == "done"
     model = BHMC.load(folder / "model.bhmc")
-    assert model.draws_.log_joint.shape == (2, 400)
+    assert model.draws_.log_joint.shape == (2, 200)
 
 
 def status_of(folder) -> str | None:

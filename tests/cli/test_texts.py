@@ -80,6 +80,29 @@ def test_a_run_with_texts_goes_on(run, shop, capsys):
     assert "--text cannot be changed" in line
 
 
+def test_words_of_boilerplate_are_nowhere(run, shop, tmp_path, capsys):
+    """Neither among the words that became numbers nor in the nodes, after --continue, too."""
+    folder, new = tmp_path / "run", tmp_path / "new.csv"
+    dull = ["--boilerplate", "a strap, a strap!", "--boilerplate", "Running Laces"]
+    assert main(["fit", str(shop), "-o", str(folder), "--drop", "zip", *SHOP, *dull]) == 0
+    left_out = {"strap", "running", "laces"}
+    assert set(TextFeatures.load(run / "text.bhmc").words_) >= left_out
+    assert not left_out & set(TextFeatures.load(folder / "text.bhmc").words_)
+    assert record_of(folder)["data"]["texts"]["boilerplate"] == dull[1::2]
+    assert main(["fit", "--continue", str(folder), "--draws", "2", "-q"]) == 0
+    capsys.readouterr()
+    assert main(["show", str(folder), "--describe"]) == 0
+    described = capsys.readouterr().out
+    assert "steel" in described
+    assert not [word for word in left_out if word in described]
+    new.write_text("item,title,description,price\nn1,shoe,,11\nn2,shoe,running laces,11\n")
+    assert main(["predict", str(folder), str(new), "-o", str(tmp_path / "places.csv")]) == 0
+    one, other = rows_of(tmp_path / "places.csv")
+    assert {**one, "name": ""} == {**other, "name": ""}
+    line = refused(capsys, "fit", "--continue", folder, "--draws", "2", *dull)
+    assert "--boilerplate cannot be changed" in line
+
+
 def test_the_column_that_names_rows_may_be_text_too(shop, tmp_path):
     asked = ["--id", "title", "--text", "title", "--drop", "item,description,price,zip"]
     assert main(["fit", str(shop), "-o", str(tmp_path / "run"), *asked, *QUICK, "-q"]) == 0
@@ -93,6 +116,7 @@ def test_the_column_that_names_rows_may_be_text_too(shop, tmp_path):
         (("--text", "title,title"), "--text names the column 'title' twice"),
         (("--text", "titel"), "Did you mean 'title'"),
         (("--text-model", "tfidf"), "--text-model needs --text"),
+        (("--boilerplate", "buy online"), "--boilerplate needs --text"),
         (("--text", "title", "--text-model", "nowhere"), "nowhere"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 import bhmc
 from bhmc._cli import main, options, parser
-from bhmc._estimator.bhmc import ESTIMATES
+from bhmc._estimator.parameters import ESTIMATES
 from bhmc._validation.init import STARTS
 from bhmc.likelihoods import NAMES
 from bhmc.model.hdp.moves import NAMES as NAMES_OF_MOVES

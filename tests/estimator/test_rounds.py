@@ -24,9 +24,9 @@ from tests.estimator.test_progress import Terminal
 
 # Rows that say so little that chains agree at once, and two groups whose tree mixes slowly.
 EASY = {"n_levels": 1, "alpha": 0.5, "gamma0": 0.5, "gamma": 0.5, "random_state": 2}
-EASY["transition"] = "hdp"
+EASY |= {"transition": "hdp", "moves": ()}  # where rounds end does not depend on moves
 EASY["likelihood"] = Gaussian(sigma2=1.0, mu0=0.0, sigma0=1.0)
-HARD = {"transition": "hdp", "n_levels": 2, "random_state": 0, "n_warmup": 20}
+HARD = {"transition": "hdp", "moves": (), "n_levels": 2, "random_state": 0, "n_warmup": 20}
 
 
 def easy_rows():

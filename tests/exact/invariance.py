@@ -17,24 +17,43 @@ STAGES = ("redraw_data", "redraw_weights", "redraw_theta", "sweep")
 
 
 def paired_z(
-    setting: Setting, sampler: str, stage: str, n_draws: int, rng, times: int = 1, **engine
+    setting: Setting,
+    sampler: str,
+    stage: str,
+    n_draws: int,
+    rng,
+    times: int = 1,
+    until: float = np.inf,
+    **engine,
 ) -> np.ndarray:
-    """z per statistic of its change under `times` applications of `stage`."""
-    changes = []
+    """z per statistic of its change under `times` applications of `stage`.
+
+    A wrong version need not go on once it shows: with `until`, the draws end after a quarter or a
+    half of them where some |z| is beyond it. A true version is always judged by all of its draws.
+    """
+    changes, looks = [], (n_draws // 4, n_draws // 2) if until < np.inf else ()
     for state, X, before in exact_draws(setting, n_draws, rng):
         chain = setting.chain(state, X, sampler, rng, **engine)
         for _ in range(times):
             getattr(chain, stage)()
         changes.append(setting.statistics(chain.state(), X) - before)
+        if len(changes) in looks and shows(np.array(changes), until):
+            break
     changes = np.array(changes)
-    return z_of(changes.mean(axis=0), changes.std(axis=0, ddof=1) / np.sqrt(n_draws))
+    return z_of(changes.mean(axis=0), changes.std(axis=0, ddof=1) / np.sqrt(len(changes)))
+
+
+def shows(changes: np.ndarray, until: float) -> bool:
+    """Whether a z is beyond `until`; no check is counted, since the one at the end is."""
+    error = changes.std(axis=0, ddof=1) / np.sqrt(len(changes))
+    return bool((np.abs(changes.mean(axis=0)) > until * error)[error > 0].any())
 
 
 def worst_of_four(setting: Setting, stage: str, n_draws: int, seed: int, **engine) -> float:
     """The largest |z| of what four applications of a stage change in exact draws."""
     z = paired_z(setting, "gibbs", stage, n_draws, rng_for(seed), times=4, **engine)
     largest = float(np.abs(z).max())
-    print(f"{stage}: |z| {largest:.1f} at {n_draws} draws")
+    print(f"{stage}: |z| {largest:.1f} at {n_draws} draws or fewer")
     return largest
 
 
@@ -66,10 +85,12 @@ class Forward:
     def __init__(self):
         self._rng, self._known = rng_for(20), []
 
-    def first(self, n_draws: int, setting: Setting) -> list:
-        """The first so many."""
-        self._known += _draws(setting, n_draws - len(self._known), self._rng)
-        return self._known[:n_draws]
+    def first(self, n_draws: int, setting: Setting):
+        """The first so many, each simulated when it is asked for."""
+        for i in range(n_draws):
+            if i == len(self._known):
+                self._known += _draws(setting, 1, self._rng)
+            yield self._known[i]
 
 
 @lru_cache(maxsize=16)

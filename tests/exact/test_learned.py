@@ -125,7 +125,8 @@ def test_wrong_kernels_are_rejected(name, n_draws, monkeypatch):
     monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
     engine = build(WRONG_KERNELS[name])
     setting = Learned(PRIORS["gamma"], n=5, n_levels=2)
-    z = paired_z(setting, "gibbs", "redraw_weights", n_draws, rng_for(75), engine=engine)
+    how = {"engine": engine, "until": Z_LIMIT}
+    z = paired_z(setting, "gibbs", "redraw_weights", n_draws, rng_for(75), **how)
     print(f"{name}: |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() > Z_LIMIT
 
@@ -167,6 +168,6 @@ def test_wrong_families_are_rejected(wrong, stage, monkeypatch):
     kind = SharedGaussian if issubclass(wrong, SharedGaussianFamily) else AdaptiveGaussian
     family = with_family(kind(location=0.3, scale=1.2), wrong)
     setting = Learned(FIXED, family, n=5, n_levels=2, n_features=2)
-    z = paired_z(setting, "gibbs", stage, N_DRAWS, rng_for(76))
+    z = paired_z(setting, "gibbs", stage, N_DRAWS, rng_for(76), until=Z_LIMIT)
     print(f"{wrong.__name__}: |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() > Z_LIMIT

@@ -217,6 +217,7 @@ def _mutant_z(mutant, n_draws) -> float:
         rng_for(135),
         moves=(mutant.move,),
         engine=build(mutant.edits),
+        until=Z_LIMIT,
     )
     return float(np.abs(z).max())
 
@@ -264,7 +265,7 @@ def test_wrong_splits_are_rejected(name, monkeypatch):
     method, wrong, where, n_draws = WRONG_SPLITS[name]
     monkeypatch.setattr(splits._Proposals, method, wrong)
     monkeypatch.setattr(moves, "PAIRS_PER_SPLIT", 8)
-    how = {"moves": ("split",)}
+    how = {"moves": ("split",), "until": Z_LIMIT}
     z = paired_z(SETTINGS[where], "gibbs", "redraw_weights", n_draws, rng_for(139), **how)
     print(f"{name}: |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() > Z_LIMIT

@@ -75,7 +75,7 @@ def test_exact_draws_stay_exact_long(name):
 @pytest.mark.parametrize("wrong", WRONG)
 def test_a_wrong_version_is_noticed(wrong, monkeypatch):
     monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
-    assert worst(MANY_ROWS, 200, 423, engine=plain(WRONG[wrong])) > Z_LIMIT
+    assert worst(MANY_ROWS, 200, 423, engine=plain(WRONG[wrong]), until=Z_LIMIT) > Z_LIMIT
 
 
 def test_the_density_of_a_shift_is_that_of_rows_and_step():

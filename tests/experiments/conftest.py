@@ -9,6 +9,14 @@ from bhmc._cli import main
 from tests.experiments.tools import ANIMALS
 
 
+@pytest.fixture(autouse=True, scope="session")
+def small_pictures():
+    """Most of the time of a quick comparison goes into pictures; no test looks at their dots."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bhmc._experiments.page._DPI", 30)
+        yield
+
+
 @pytest.fixture(scope="session")
 def blobs() -> np.ndarray:
     rng = np.random.default_rng(0)

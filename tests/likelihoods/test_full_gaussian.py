@@ -323,7 +323,7 @@ class _CountsPairsOnce(FullGaussianFamily):
     ],
 )
 def test_wrong_family_is_rejected(family, stage):
-    z = paired_z(setting(family=family), "gibbs", stage, 500, rng_for(82))
+    z = paired_z(setting(family=family), "gibbs", stage, 500, rng_for(82), until=Z_LIMIT)
     print(f"{family.__name__}: largest |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() > Z_LIMIT, table(z)
 

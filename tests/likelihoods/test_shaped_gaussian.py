@@ -225,6 +225,6 @@ class _NoiseOfPlainDistances(ShapedGaussianFamily):
 )
 def test_wrong_family_is_rejected(family, stage, monkeypatch):
     monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
-    z = paired_z(on_tree(family), "gibbs", stage, 400, rng_for(245))
+    z = paired_z(on_tree(family), "gibbs", stage, 400, rng_for(245), until=Z_LIMIT)
     print(f"{family.__name__}: largest |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() > Z_LIMIT

@@ -27,7 +27,7 @@ def _largest_z(n_components, n_draws) -> float:
         state = state._replace(theta=np.zeros((state.n_components, 1)))
         check_state(state)
         ours.append(statistics(state, np.zeros((5, 1)))[PLACES])
-    exact = forward(setting.forward_key()).first(n_draws, setting)
+    exact = list(forward(setting.forward_key()).first(n_draws, setting))
     ours, theirs = np.array(ours), np.array([values[PLACES] for _, _, values in exact])
     error = np.sqrt((ours.var(axis=0) + theirs.var(axis=0)) / n_draws)
     return float(np.abs(z_of(ours.mean(axis=0) - theirs.mean(axis=0), error)).max())

@@ -18,7 +18,7 @@ def test_mutant_is_rejected(mutant, monkeypatch):
     # Chance cannot make a mutant's test fail one time in so many, so it is not counted.
     monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
     setting = SETTINGS[mutant.setting].with_moves(*mutant.moves)
-    how = {"times": mutant.times, "engine": mutant.put_in(monkeypatch)}
+    how = {"times": mutant.times, "engine": mutant.put_in(monkeypatch), "until": Z_LIMIT}
     z = np.abs(paired_z(setting, "gibbs", mutant.stage, mutant.n_draws, rng_for(210), **how))
     print(f"{mutant.name}: |z| {z.max():.1f}")
     assert z.max() > Z_LIMIT

@@ -74,9 +74,12 @@ def _begun(options) -> tuple[RunFolder, dict[str, Any], Table]:
         raise RefusedError(f"{missing} is missing: bhmc fit DATA -o DIR, or --continue DIR.")
     reading = reading_of(options)
     table, texts = read_texts(options.data, reading, options.text)
-    if not options.text and options.text_model is not None:
-        raise RefusedError("--text-model needs --text: name the columns of free text.")
-    table, features = fitted_texts(table, texts, options.text, options.text_model or "auto")
+    for name in ("text-model", "boilerplate"):
+        if not options.text and _is_given(options, name):
+            raise RefusedError(f"--{name} needs --text: name the columns of free text.")
+    table, features = fitted_texts(
+        table, texts, options.text, options.text_model or "auto", options.boilerplate
+    )
     check_fittable(table)
     _check_text_columns(table, options.likelihood)
     folder = RunFolder.create(options.output, options.force)
@@ -168,12 +171,16 @@ def _settings(model: BHMC) -> dict[str, Any]:
 def _check_nothing_else(options) -> None:
     """With --continue the settings are those of the run: others would be another model."""
     names = [one.name for one in FIT_OPTIONS if one.name not in ("draws", "jobs", "max-seconds")]
-    for name in (*names, "seed", "output", "text", "text-model"):
-        if getattr(options, name.replace("-", "_")) not in (None, []):
+    for name in (*names, "seed", "output", "text", "text-model", "boilerplate"):
+        if _is_given(options, name):
             raise RefusedError(
                 f"--{name} cannot be changed with --continue: it would be another run. Begin one "
                 "with bhmc fit DATA -o DIR."
             )
+
+
+def _is_given(options, name: str) -> bool:
+    return getattr(options, name.replace("-", "_")) not in (None, [])
 
 
 def reading_of(options) -> Reading:

@@ -221,6 +221,14 @@ def add_texts(group) -> None:
         help="auto: sentence embeddings, if a model is on this machine, else TF-IDF; tfidf; or the "
         "folder of a sentence model; nothing is downloaded (default: auto)",
     )
+    group.add_argument(
+        "--boilerplate",
+        metavar="TEXT",
+        action="append",
+        default=[],
+        help="a sentence of the texts that says nothing, such as 'Buy online today': TF-IDF and "
+        "what describes nodes leave its words out, wherever they are; may be given several times",
+    )
 
 
 class FitOption(NamedTuple):

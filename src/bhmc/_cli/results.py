@@ -41,7 +41,8 @@ def name_tree(model: BHMC, table: Table) -> None:
     model.dendrogram_ = _named(model.dendrogram_, table)
     if table.texts:
         others = [name for name in table.names if name not in table.from_texts]
-        model.add_words(list(table.texts), table.select(others).data() if others else None)
+        further = table.select(others).data() if others else None
+        model.add_words(list(table.texts), further, boilerplate=table.boilerplate)
 
 
 def _named(tree: Tree, table: Table) -> Tree:

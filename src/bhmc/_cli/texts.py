@@ -52,7 +52,11 @@ def read_texts(
 
 
 def fitted_texts(
-    table: Table, texts: tuple[str, ...], columns: Sequence[str], model: str
+    table: Table,
+    texts: tuple[str, ...],
+    columns: Sequence[str],
+    model: str,
+    boilerplate: Sequence[str] = (),
 ) -> tuple[Table, TextFeatures | None]:
     """The table with its texts as numbers, and what makes numbers of further texts.
 
@@ -64,13 +68,13 @@ def fitted_texts(
         A text for each row; none where no column holds free text.
     columns : sequence of str
         The columns they were in.
-    model : str
+    model, boilerplate
         As in `TextFeatures`.
     """
     if not columns:
         return table, None
     with refusals():
-        features = TextFeatures(model).fit(list(texts))
+        features = TextFeatures(model, boilerplate=tuple(boilerplate)).fit(list(texts))
         done = with_numbers(table, texts, features)
     notes = [note for note in (features.said_, _how_to_embed(features, model)) if note]
     return replace(done, notes=(*table.notes, *notes)), features
@@ -94,7 +98,12 @@ def with_numbers(table: Table, texts: tuple[str, ...], features: TextFeatures) -
         raise RefusedError(f"{table.path} has a column {name!r}, as a column of --text is called.")
     columns = [*(table.columns or []), *np.ascontiguousarray(numbers.T)]
     return replace(
-        table, names=[*table.names, *names], columns=columns, texts=texts, from_texts=tuple(names)
+        table,
+        names=[*table.names, *names],
+        columns=columns,
+        texts=texts,
+        from_texts=tuple(names),
+        boilerplate=tuple(features.boilerplate),
     )
 
 
@@ -110,7 +119,13 @@ def texts_record(table: Table, columns: Sequence[str]) -> dict[str, Any]:
     """
     if not columns:
         return {}
-    return {"texts": {"columns": list(columns), "numbers": list(table.from_texts)}}
+    return {
+        "texts": {
+            "columns": list(columns),
+            "numbers": list(table.from_texts),
+            "boilerplate": list(table.boilerplate),
+        }
+    }
 
 
 def saved_features(folder: RunFolder) -> TextFeatures:

@@ -1,24 +1,23 @@
 """`BHMC`: the scikit-learn face. Wiring and validation, no mathematics."""
 
-import os
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc._estimator.arviz_export import ArvizExport
-from bhmc._estimator.auto_transition import transition_for
 from bhmc._estimator.chain_run import common_draws
-from bhmc._estimator.checkpoint import check_checkpoint
 from bhmc._estimator.counts import Counts
 from bhmc._estimator.description import Description
 from bhmc._estimator.displays import Displays
+from bhmc._estimator.fitted import Fitted
 from bhmc._estimator.log_lines import log_choice, log_fit
-from bhmc._estimator.pilot_families import family_evidence, note_on_gaps
+from bhmc._estimator.parameters import Parameters
+from bhmc._estimator.pilot_families import note_on_gaps
 from bhmc._estimator.point_estimate import described, point_estimate, scores_of_rows
 from bhmc._estimator.profiles import feature_blocks, word_features
 from bhmc._estimator.progress import CallbackSupport, Listener, with_callbacks
@@ -26,43 +25,30 @@ from bhmc._estimator.rounds import AUTO
 from bhmc._estimator.running import chosen_by_data, run_task, task_of
 from bhmc._estimator.table_reading import Given, categories_by_name, read_for_fit, with_families
 from bhmc._estimator.warm_start import Going
-from bhmc._validation.column_kinds import check_columns
 from bhmc._validation.column_plan import ColumnPlan
 from bhmc._validation.errors import naming_columns
-from bhmc._validation.init import STARTS, check_init
-from bhmc._validation.parameters import (
-    check_choice,
-    check_n_jobs,
-    check_positive,
-    check_whole,
-    check_whole_or,
-    seed_sequence,
-)
+from bhmc._validation.init import check_init
+from bhmc._validation.parameters import seed_sequence
 from bhmc.likelihoods import kind_of, resolve
-from bhmc.model.hyper import concentrations
-from bhmc.model.protocol import Transition
-from bhmc.model.registry import transition_named, unbound, with_moves
-from bhmc.model.state import CONCENTRATIONS
 from bhmc.posterior.advice import longer, warn_if_not_converged
 from bhmc.posterior.dendrogram import component_dendrogram
-from bhmc.posterior.diagnostics import Diagnostics, diagnose
 from bhmc.posterior.draws import Draws
 from bhmc.posterior.family_evidence import FamilyEvidence
-from bhmc.posterior.recorder import (
-    WarmupTraces,
-    collect,
-    collect_warmup,
-)
-from bhmc.posterior.retention import KEEPS
-from bhmc.rows.local import PRECISIONS
+from bhmc.posterior.recorder import WarmupTraces, collect, collect_warmup
 from bhmc.tree import Tree
 from bhmc.tree.node_features import NodeFeatures, node_features
 
-ESTIMATES = ("vi", "map")
-
 
 class BHMC(
-    ArvizExport, Description, Displays, Counts, CallbackSupport, ClusterMixin, BaseEstimator
+    ArvizExport,
+    Description,
+    Displays,
+    Counts,
+    Parameters,
+    Fitted,
+    CallbackSupport,
+    ClusterMixin,
+    BaseEstimator,
 ):
     """Bayesian hierarchical mixture clustering.
 
@@ -430,123 +416,6 @@ class BHMC(
         found, ran = self.diagnostics_, {"n_warmup": self.n_warmup_, "thin": self.thin_}
         advice = longer(found, seconds_per_sweep=seconds_per_sweep, **ran)
         warn_if_not_converged(found, advice, stacklevel=5)
-
-    @property
-    def diagnostics_(self) -> Diagnostics:
-        """R-hat and effective draws of every label-free number in `draws_`, and what they say."""
-        check_is_fitted(self, "draws_")
-        return diagnose(self.draws_)
-
-    @cached_property
-    def dendrogram_(self) -> Tree:
-        """The dendrogram of components; `fit` puts it in the place of this property."""
-        check_is_fitted(self)
-        raise AttributeError(
-            "this model has no dendrogram_, because an older bhmc saved it: fit it again."
-        )
-
-    @cached_property
-    def transition_(self) -> Transition:
-        """The transition of a fit; `fit` puts it in the place of this property.
-
-        A model that an older bhmc saved has none: its parameter says which it was.
-        """
-        check_is_fitted(self)
-        return transition_named("hdp" if self.transition == AUTO else self.transition)
-
-    def labels_at(self, level: int) -> NDArray[np.int32]:
-        """(n,) node of each row at `level` of the point estimate, numbered from 0 in that level.
-
-        Parameters
-        ----------
-        level : int
-            Level 0 is the root (all zeros), level `n_levels` the leaves (equal to `labels_`).
-        """
-        check_is_fitted(self)
-        return self.tree_.labels_at(level)
-
-    def save(self, path: str | os.PathLike) -> None:
-        """Save parameters and fit in one file, in an atomic write (docs/file-format.md).
-
-        The file does not contain the data. A likelihood of your own cannot be saved, because a file
-        holds no code.
-
-        Parameters
-        ----------
-        path : path
-            The file to write; an existing file is replaced.
-        """
-        from bhmc._io.archive import save_model  # imports every family
-
-        save_model(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike) -> "BHMC":
-        """The model of a file that `save` wrote. Nothing in the file is executed.
-
-        Parameters
-        ----------
-        path : path
-            The file to read.
-        """
-        from bhmc._io.archive import load_model
-
-        return load_model(path, cls)
-
-    def __getstate__(self):
-        """All but the chains, which are large and of use in this process only."""
-        state = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_going"}
-
-    def _check_parameters(self) -> None:
-        """Refuse a bad parameter before any work is done."""
-        check_whole(self.n_levels, "n_levels", 1)
-        check_whole(self.n_warmup, "n_warmup", 0)
-        check_whole_or(AUTO, self.n_draws, "n_draws", 1)
-        for name in ("thin", "n_chains"):
-            check_whole(getattr(self, name), name, 1)
-        if self.max_seconds is not None:
-            check_positive(self.max_seconds, "max_seconds")
-        check_n_jobs(self.n_jobs)
-        check_columns(self.columns)
-        if self.hyper == "paper" and self.n_warmup == 0:
-            raise ValueError(
-                "hyper='paper' learns during the warm-up only: n_warmup must be at least 1, got 0."
-            )
-        check_choice(self.precision, "precision", PRECISIONS)
-        check_choice(self.estimate, "estimate", ESTIMATES)
-        check_choice(self.keep, "keep", KEEPS)
-        if self.checkpoint is not None:
-            check_checkpoint(self.checkpoint)
-        if isinstance(self.init, str):
-            check_choice(self.init, "init", STARTS)
-        self._bound_transition()
-
-    def _family_by_evidence(self, transition: Transition, X, columns):
-        """(what held-out rows say of families of numbers, the transition of the chosen one)."""
-        hdp = partial(self._bound, transition_named("hdp")) if self.transition == AUTO else None
-        found = family_evidence(self, transition, hdp, X, columns)
-        if found is None or hdp is None or found.chosen.transition == transition.name:
-            return found, transition
-        return found, hdp()
-
-    def _bound_transition(self, X=None, columns=None) -> Transition:
-        """The transition with its concentrations and moves, if it fits the other parameters."""
-        return self._bound(transition_for(self, X, columns))
-
-    def _bound(self, transition: Transition) -> Transition:
-        transition = unbound(transition)
-        hyper = concentrations(
-            **{name: getattr(self, name) for name in CONCENTRATIONS},
-            fixed_components=self.fixed_components,
-            hyper=self.hyper,
-            transition=transition,
-        )
-        transition = with_moves(transition.bind(hyper, self.hyper), self.moves)
-        check_choice(self.sampler, "sampler", transition.samplers)
-        kind = kind_of(self.likelihood, transition.located)
-        transition.check(kind, self.n_levels, self.sampler)
-        return transition
 
     def _check_data(self, X, feature_names=None) -> Given:
         """X as a matrix, and what is known of its columns and rows."""

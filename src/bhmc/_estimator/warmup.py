@@ -1,5 +1,6 @@
 """`warmup`: compile every kernel now."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,19 +35,26 @@ def warmup(precision: str = "float64", transition: str = AUTO) -> None:
     """
     check_choice(precision, "precision", PRECISIONS)
     check_choice(transition, "transition", (AUTO, *TRANSITIONS))
-    rng = np.random.default_rng(0)
     for name in _EITHER if transition == AUTO else (transition,):
-        _run_all_samplers(name, precision, rng)
-    label = np.array([0, 1])
+        _run_all_samplers(name, precision)
+    _run_estimates()
+
+
+@cache  # what a process has compiled or loaded stays
+def _run_estimates() -> None:
+    """All that a point estimate needs."""
+    label, rng = np.array([0, 1]), np.random.default_rng(0)
     improved([label], [[label]], rng)
     soft_support(label[:, None], 2, [partition_of([label], label)])
 
 
-def _run_all_samplers(name: str, precision: str, rng: np.random.Generator) -> None:
+@cache
+def _run_all_samplers(name: str, precision: str) -> None:
     """Some sweeps of every sampler that a transition has.
 
     On a diffusing tree, families of bits and categories have kernels of their own.
     """
+    rng = np.random.default_rng(0)
     transition, hyper = transition_named(name), Hyper(alpha=1.0, gamma0=1.0, gamma=1.0)
     families = ("known_gaussian", "bernoulli") if transition.located else ("gaussian",)
     for family in families:

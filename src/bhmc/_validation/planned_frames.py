@@ -7,15 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._validation.column_kinds import (
-    Seen,
-    days_from,
-    numbers_from_text,
-    something_left,
-    take_column,
-    truths_from_text,
-)
+from bhmc._validation.column_kinds import Seen, something_left, take_column
 from bhmc._validation.column_plan import ColumnPlan, HowToSay, PlannedColumn, in_python
+from bhmc._validation.column_values import days_from, numbers_from_text, truths_from_text
 from bhmc._validation.data import column_names, is_missing
 from bhmc._validation.errors import WrongTypeError, naming_columns
 from bhmc._validation.frames import (

@@ -7,16 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc._validation.column_kinds import (
-    Seen,
-    Spelling,
-    days_from,
-    numbers_from_text,
-    something_left,
-    take_column,
-    truths_from_text,
-)
+from bhmc._validation.column_kinds import Seen, Spelling, something_left, take_column
 from bhmc._validation.column_plan import ColumnPlan, PlannedColumn, in_options
+from bhmc._validation.column_values import days_from, numbers_from_text, truths_from_text
 from bhmc._validation.errors import EntryError
 from bhmc._validation.planned_frames import plan_frame
 

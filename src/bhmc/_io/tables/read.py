@@ -121,6 +121,8 @@ class Table:
     """The free text of each row; none where no column holds free text."""
     from_texts: tuple[str, ...] = ()
     """Columns of numbers that were made from these texts."""
+    boilerplate: tuple[str, ...] = ()
+    """Sentences of these texts that say nothing."""
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -1,5 +1,6 @@
 """Missing entries of Gaussian rows with a full covariance, given the entries that are there."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -98,13 +99,13 @@ class Gaps:
             found[np.ix_(rows, missing)] += solve_triangular(root, drawn, lower=True, trans="T").T
         return found[self.missing]
 
-    def log_ratios(self, covariance: Floats, base: Floats, means: Floats, widths: Floats) -> Floats:
+    def log_ratios(self, whitener: Floats, base: Floats, means: Floats, widths: Floats) -> Floats:
         """(r, K): log N(x_O; m_O, w V_OO) - log N(x_O; b_O, V_OO) of the entries that are there.
 
         Parameters
         ----------
-        covariance : (d, d) array
-            V.
+        whitener : (d, d) array
+            W with W' W = V^-1.
         base : (d,) array
             b.
         means : (K, d) array
@@ -112,40 +113,58 @@ class Gaps:
         widths : (K,) array
             w.
         """
-        found = np.empty((len(self.rows), len(means)))
-        for rows, _, seen in self.patterns:
-            a, b, _ = self._in_units(rows, seen, covariance, base, means)
-            squares = np.einsum("nd,nd->n", a, a)[:, None] * (0.5 - 0.5 / widths)
-            falls = 0.5 * np.einsum("kd,kd->k", b, b) / widths + 0.5 * len(seen) * np.log(widths)
-            found[rows] = squares + (a @ b.T) / widths - falls
-        return found
+        rows, points = self._from(base) @ whitener.T, (means - base) @ whitener.T
+        squares, falls = _squares(rows)[:, None], np.tile(_squares(points), (len(rows), 1))
+        products, seen = rows @ points.T, (~self.missing).sum(axis=1)
+        for own, p, q, _ in self._in_gaps(whitener, rows, points):
+            squares[own] -= _squares(p)[:, None]
+            falls[own] -= _squares(q)
+            products[own] -= p @ q.T
+        found = squares * (0.5 - 0.5 / widths) + (products - 0.5 * falls) / widths
+        return found - 0.5 * seen[:, None] * np.log(widths)
 
-    def log_densities(self, covariance: Floats, mean: Floats) -> Floats:
+    def log_densities(self, whitener: Floats, mean: Floats) -> Floats:
         """(r,): log N(x_O; m_O, V_OO) of the entries that are there.
 
         Parameters
         ----------
-        covariance : (d, d) array
-            V.
+        whitener : (d, d) array
+            W with W' W = V^-1.
         mean : (d,) array
             m.
         """
-        found = np.empty(len(self.rows))
-        for rows, _, seen in self.patterns:
-            a, _, log_det = self._in_units(rows, seen, covariance, mean, mean[None])
-            found[rows] = -0.5 * np.einsum("nd,nd->n", a, a) - log_det
-            found[rows] -= 0.5 * len(seen) * np.log(2 * np.pi)
-        return found
+        rows, seen = self._from(mean) @ whitener.T, (~self.missing).sum(axis=1)
+        log_p = np.full(len(rows), np.linalg.slogdet(whitener)[1]) - 0.5 * _squares(rows)
+        for own, p, _, log_det in self._in_gaps(whitener, rows, rows[:0]):
+            log_p[own] += 0.5 * _squares(p) - log_det
+        return log_p - 0.5 * seen * np.log(2 * np.pi)
 
-    def _in_units(
-        self, rows: Ints, seen: Ints, covariance: Floats, base: Floats, means: Floats
-    ) -> tuple[Floats, Floats, float]:
-        """(rows, means, log |V_OO| / 2): from the base, in units in which V_OO is I."""
-        root = np.linalg.cholesky(covariance[np.ix_(seen, seen)])
-        away = self.values[np.ix_(rows, seen)] - base[seen]
-        a = solve_triangular(root, away.T, lower=True).T
-        b = solve_triangular(root, (means[:, seen] - base[seen]).T, lower=True).T
-        return a, b, float(np.log(np.diag(root)).sum())
+    def _from(self, base: Floats) -> Floats:
+        """(r, d): rows less a point; 0 where an entry is missing."""
+        return np.where(self.missing, 0.0, self.values - base)
+
+    def _in_gaps(
+        self, whitener: Floats, rows: Floats, points: Floats
+    ) -> Iterator[tuple[Ints, Floats, Floats, float]]:
+        """Of every pattern (rows, p, q, log |Q_MM| / 2): what gaps take away from products of
+        whitened vectors, p of rows and q of points.
+
+        With z and y the rows before and after, and Q = W' W, products over the entries that are
+        there are z_O' V_OO^-1 z'_O = y . y' - p . p', p = L^-1 Q_M: z and L L' = Q_MM: a short way
+        where gaps are few.
+        """
+        pulled, drawn = rows @ whitener, points @ whitener
+        for own, missing, _ in self.patterns:
+            columns = whitener[:, missing]
+            root = np.linalg.cholesky(columns.T @ columns)
+            p = solve_triangular(root, pulled[np.ix_(own, missing)].T, lower=True).T
+            q = solve_triangular(root, drawn[:, missing].T, lower=True).T
+            yield own, p, q, float(np.log(np.diag(root)).sum())
+
+
+def _squares(rows: Floats) -> Floats:
+    """(n,): the squared length of every row."""
+    return np.einsum("nd,nd->n", rows, rows)
 
 
 def first_numbers(gaps: Gaps, sample: Floats) -> Floats:

@@ -152,11 +152,6 @@ class WithGaps(NoiseUnits):
         whitener = self._whitener()
         return whitener.T @ whitener
 
-    def _covariance(self) -> Floats:
-        """(d, d): sigma2, in the units of the data."""
-        root = np.linalg.inv(self._whitener())
-        return root @ root.T
-
     def _base(self) -> Floats:
         """(d,): the origin of the coordinates, in the units of the data."""
         return self.leave(np.zeros((1, self.n_parameters)))[0]
@@ -199,7 +194,7 @@ class WithGaps(NoiseUnits):
     def log_base(self) -> Floats:
         """Of the entries that rows have: log N(x_O; b_O, V_OO); 0 where there is none."""
         h = super().log_base()  # type: ignore[misc]
-        h[self._gaps.rows] = self._gaps.log_densities(self._covariance(), self._base())
+        h[self._gaps.rows] = self._gaps.log_densities(self._whitener(), self._base())
         h[self._gaps.is_empty] = 0.0
         return h
 
@@ -207,9 +202,10 @@ class WithGaps(NoiseUnits):
         """log f*(x) - h(x) of the entries that rows have: theta has its law beside no place."""
         found = super().log_new()  # type: ignore[misc]
         mean, spread = self._prior_of_means()
-        covariance = self._covariance()
-        wide = self._gaps.log_densities(covariance + spread, mean)
-        found[self._gaps.rows] = wide - self._gaps.log_densities(covariance, self._base())
+        noise = np.linalg.inv(self._whitener())
+        wide = np.asarray(np.linalg.inv(np.linalg.cholesky(noise @ noise.T + spread)), np.float64)
+        of_base = self._gaps.log_densities(self._whitener(), self._base())
+        found[self._gaps.rows] = self._gaps.log_densities(wide, mean) - of_base
         found[self._gaps.is_empty] = 0.0
         return found
 
@@ -236,7 +232,7 @@ class WithGaps(NoiseUnits):
     def _of_gaps(self, places: Floats, widths: Floats) -> Floats:
         """(r, K): log f - h of all rows with gaps, at places with such variances."""
         means = self.leave(places)
-        return self._gaps.log_ratios(self._covariance(), self._base(), means, widths)
+        return self._gaps.log_ratios(self._whitener(), self._base(), means, widths)
 
     def _in_slice(self, rows: slice) -> tuple[NDArray[np.int64], slice]:
         """(where in the slice, which of them): the rows with gaps in a slice of rows."""

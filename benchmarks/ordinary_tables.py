@@ -1,14 +1,15 @@
 """Components of ordinary tables: how many, of which family, and do they meet known classes?
 
     python -m benchmarks.ordinary_tables [penguins penguins_island penguins_file iris wine
-        breast_cancer] [--seeds 5] [--likelihood auto shaped_gaussian] [--splits 5] [--json FILE] ...
+        breast_cancer] [--seeds 5] [--likelihood auto shaped_gaussian] [--splits 5] [--json FILE]
 
 A line is a fit of all rows: the family, its components, the adjusted mutual information (AMI) of
 components and of the best level of the tree with the classes. "auto" stands beside
 "shaped_gaussian", which it was before held-out rows chose. Then the mean log density of a fifth of
 the rows under a fit of the others, over several splits (`--splits 0` leaves it out). Penguins come
 from the package `palmerpenguins`: numbers of complete rows, the same with the island as a
-category, and with the two rows without measurements, as they are in the file. Classes are read to print figures and nowhere else.
+category, and with the two rows without measurements, as they are in the file. Classes are read to
+print figures and nowhere else.
 """
 
 import argparse

@@ -249,7 +249,7 @@ def test_rows_without_an_entry_are_nowhere(kind, transition):
         assert np.isnan(model.score(X[1:2]))
 
 
-@pytest.mark.parametrize("name", ["shaped_gaussian", "full_gaussian", "multinomial"])
+@pytest.mark.parametrize("name", ["known_gaussian", "full_gaussian", "multinomial"])
 def test_families_that_take_no_gaps_still_know_an_empty_row(name):
     X = np.clip(data("numbers").round(), 0, None) + 1
     model = BHMC(likelihood=name, **QUICK).fit(X)

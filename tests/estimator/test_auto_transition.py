@@ -101,7 +101,7 @@ def test_a_named_transition_is_itself():
     [
         (NUMBERS, "diffused", "ShapedGaussian"),
         (NUMBERS[:, :1], "diffused", "SharedGaussian"),
-        (HOLES, "diffused", "SharedGaussian"),
+        (HOLES, "diffused", "ShapedGaussian"),
         (BITS, "diffused", "Bernoulli"),
         (TEXT, "diffused", "Categorical"),
         (MIXED, "diffused", "Product"),

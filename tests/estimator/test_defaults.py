@@ -12,7 +12,6 @@ from bhmc.likelihoods import (
     Bernoulli,
     Gaussian,
     ShapedGaussian,
-    SharedGaussian,
 )
 from bhmc.likelihoods._registry import FAMILIES, Entry
 from bhmc.likelihoods.adaptive_gaussian import AdaptiveGaussianFamily
@@ -93,7 +92,7 @@ def test_families_by_values():
     holes[3, 1] = np.nan
     binary = (X > 0).astype(float)
     kinds = {
-        "auto": (ShapedGaussian, SharedGaussian, Bernoulli),
+        "auto": (ShapedGaussian, ShapedGaussian, Bernoulli),
         "hdp": (AdaptiveGaussian, AdaptiveGaussian, Bernoulli),
     }
     for transition, expected in kinds.items():

@@ -11,6 +11,7 @@ from sklearn.metrics import homogeneity_score
 from bhmc import BHMC, Hyper
 from bhmc._sampling import initial_clusters
 from bhmc._sampling.initial_clusters import nested_groups
+from bhmc.datasets import make_diffused_hierarchy
 from bhmc.likelihoods import FullGaussian, Gaussian, resolve
 from bhmc.model.checks import check_state
 from bhmc.model.hdp.sampler import HdpSampler
@@ -356,3 +357,19 @@ def test_two_groups_in_one_wide_component():
         for _ in range(100):
             chain.sweep()
         assert homogeneity_score(label, chain.partition().component) > 0.9
+
+
+def test_a_single_component_does_not_take_all_variance_for_noise():
+    """With the covariance of all rows as its noise no row would ever need another component."""
+    X = make_diffused_hierarchy(n_features=2, random_state=4).data[::3]
+    model = BHMC(
+        n_levels=2,
+        likelihood="tied_gaussian",
+        transition="diffused",
+        init="single",
+        n_warmup=20,
+        n_draws=5,
+        n_chains=1,
+        random_state=0,
+    ).fit(X)
+    assert model.draws_.n_components.min() > 10

@@ -151,13 +151,17 @@ class Diffused:
         n_levels: int,
         rng: np.random.Generator,
     ) -> State:
-        """Everything unknown given where the rows are; without labels all share one component."""
+        """Everything unknown given where the rows are; without labels all share one component.
+
+        The noise of a single component would be all variance that there is, and with it no row
+        needs another one: so it stays where the family begins.
+        """
         if labels is None:
             labels = np.zeros((rows.n_rows, 1), dtype=np.int64)
         partition = start.labelled_partition(labels, self.depth(n_levels))
         chain = self._chain_at(rows, partition, self.hyper, None, rng)
         for _ in range(_ROUNDS_OF_START):
-            self._settle(chain)
+            self._settle(chain, learns_noise=chain.n_components > 1)
         return chain.state()
 
     def complete(
@@ -194,11 +198,12 @@ class Diffused:
         forest.variance[:] = variances[:, family.blocks()]
         return chain
 
-    def _settle(self, chain: Any) -> None:
+    def _settle(self, chain: Any, learns_noise: bool) -> None:
         """One round of all that goes with the rows."""
         chain.redraw_tree()
         chain.redraw_latent()
-        chain.redraw_shared()
+        if learns_noise:
+            chain.redraw_shared()
         chain.redraw_variances()
 
     def log_density(self, state: State, family: Any) -> float:

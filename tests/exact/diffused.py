@@ -15,6 +15,7 @@ from bhmc.model.diffused.setting import MOVES, Diffused, GaussianNodes
 from bhmc.priors import Gamma
 from bhmc.rows.local import LocalRows
 from tests.exact import geweke
+from tests.exact.invariance import with_family
 
 # x^2 in units of the noise is counted up to this.
 _FAR = 400.0
@@ -103,6 +104,11 @@ class DiffusedSetting(geweke.Setting):
         transition = replace(self.transition, moves=moves)
         given = self.likelihood, self.n, self.n_levels, self.n_features, self.holes
         return type(self)(transition, *given)
+
+    def of_family(self, family):
+        """The same, bound to data by another class: a deliberately wrong family."""
+        size = self.n, self.n_levels, self.n_features, self.holes
+        return type(self)(self.transition, with_family(self.likelihood, family), *size)
 
     def prior_draw(self, rng):
         state, X = self.transition.simulate(

@@ -19,8 +19,8 @@ from bhmc.likelihoods.shaped_gaussian import ShapedGaussianFamily
 from bhmc.model.diffused.row_numbers import row_numbers
 from tests.exact import alarm
 from tests.exact.alarm import P_LIMIT, Z_LIMIT, rng_for
-from tests.exact.diffused import SETTINGS, DiffusedSetting
-from tests.exact.invariance import paired_z, with_family
+from tests.exact.diffused import SETTINGS
+from tests.exact.invariance import paired_z
 from tests.mutants.diffused_parts import plain
 
 D, NU, N = 3, 4.0, 40
@@ -213,13 +213,6 @@ def test_new_columns_are_what_the_family_says(level):
 # ---- Joint tests and mutants ----
 
 
-def on_tree(family=None, where="tails") -> DiffusedSetting:
-    setting = SETTINGS[where]
-    likelihood = with_family(setting.likelihood, family) if family else setting.likelihood
-    size = setting.n, setting.n_levels, setting.n_features
-    return DiffusedSetting(setting.transition, likelihood, *size)
-
-
 @pytest.mark.parametrize(
     ("where", "stage", "n_draws"),
     [
@@ -230,7 +223,7 @@ def on_tree(family=None, where="tails") -> DiffusedSetting:
     ],
 )
 def test_exact_draws_stay_exact(where, stage, n_draws):
-    z = paired_z(on_tree(where=where), "gibbs", stage, n_draws, rng_for(255))
+    z = paired_z(SETTINGS[where], "gibbs", stage, n_draws, rng_for(255))
     assert np.abs(z).max() < Z_LIMIT
 
 
@@ -285,7 +278,7 @@ class _EveryProposalTaken(HeavyTailedFamily):
 )
 def test_a_wrong_family_is_rejected(family, stage, where, n_draws, monkeypatch):
     monkeypatch.setattr(alarm, "checks_made", alarm.checks_made)
-    setting = on_tree(family, where)
+    setting = SETTINGS[where].of_family(family)
     z = paired_z(setting, "gibbs", stage, n_draws, rng_for(256), until=Z_LIMIT)
     print(f"{family.__name__}: largest |z| {np.abs(z).max():.1f}")
     assert np.abs(z).max() > Z_LIMIT

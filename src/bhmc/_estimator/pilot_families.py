@@ -92,7 +92,7 @@ def family_evidence(
 
 
 def _spread(rows: Floats) -> Floats:
-    """(d,) the least range of each column in the rows that any pilot chain sees; gaps left out."""
+    """(d,) the range of each column; gaps left out."""
     return np.nanmax(rows, axis=0) - np.nanmin(rows, axis=0)
 
 

@@ -6,7 +6,7 @@ are such: in units of the noise every row is evidence of precision 1.
 """
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,12 +32,33 @@ class Located(ABC):
     entries all do, and P is 1.
     """
 
-    has_latent: bool = False
-    """Whether rows have numbers that a chain draws and hands back by `given`: weights, or entries
-    that are missing. Then there are `latent`, `draw_latent` and `given`.
-    """
     has_weights: bool = False
-    """Whether these are weights. Then there is `redraw_alone`, too."""
+    """Whether the numbers of `has_latent` are weights. Then there is `redraw_alone`, too."""
+
+    @property
+    def latent(self) -> Floats:
+        """(q,) the numbers of rows that the family holds, where it `has_latent`."""
+        raise NotImplementedError
+
+    def given(self, latent: Floats) -> Self:
+        """A copy that holds these numbers (q,) of rows, given which they are Gaussian and whole."""
+        raise NotImplementedError
+
+    def draw_latent(
+        self, places: Floats, component: NDArray[np.integer], rng: np.random.Generator
+    ) -> Floats:
+        """(q,) the numbers of rows, given theta of their components.
+
+        Parameters
+        ----------
+        places : (K, D) array
+            theta, in coordinates.
+        component : (n,) array
+            The component of every row.
+        rng : numpy.random.Generator
+            Where all randomness comes from.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def precision_columns(self) -> tuple[NDArray[np.int64], Floats]:

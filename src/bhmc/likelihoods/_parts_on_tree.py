@@ -174,17 +174,7 @@ class FamilyOfParts(Located):
     def draw_latent(
         self, places: Floats, component: NDArray[np.integer], rng: np.random.Generator
     ) -> Floats:
-        """(q,) part by part: given theta they are independent.
-
-        Parameters
-        ----------
-        places : (K, D) array
-            theta, in coordinates.
-        component : (n,) array
-            The component of every row.
-        rng : numpy.random.Generator
-            Where all randomness comes from.
-        """
+        """(q,) part by part: given theta they are independent."""
         pairs = zip(self._parts, self._of_places(places), strict=True)
         drawn = [part.draw_latent(own, component, rng) for part, own in pairs if part.has_latent]
         return np.concatenate(drawn)

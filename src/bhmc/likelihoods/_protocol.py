@@ -65,6 +65,11 @@ class Family(ABC):
     Of rows in several blocks it is true if it is true of every block.
     """
 
+    has_latent: bool = False
+    """Whether rows have numbers that a chain draws: weights, or entries that are missing. Only
+    chains whose components have a place on the tree do: see `Located`.
+    """
+
     def at(self, shared: Floats) -> Self:
         """A copy of the family that holds the shared numbers (q,); the data are not copied."""
         return self

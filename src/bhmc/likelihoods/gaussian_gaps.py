@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.likelihoods._gaps import Gaps, first_numbers
-from bhmc.likelihoods._learned_means import VERY_LARGE
+from bhmc.likelihoods._learned_means import VERY_LARGE, LearnedMeans
 from bhmc.likelihoods._located import NoiseUnits, plain_log_new_at
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods.blocks import Floats
@@ -23,11 +23,11 @@ from bhmc.likelihoods.tied_gaussian import TiedGaussianFamily
 _ROUNDS = 10
 
 
-class WithGaps(NoiseUnits):
+class WithGaps(NoiseUnits, LearnedMeans):
     """u ~ N(theta, 1) in coordinates, for rows x of which some entries may be missing.
 
-    `given` numbers for the gaps, rows are whole: t(x), and f up to a number that is the same for
-    all theta. `seated` has sums of such rows, but densities without them. Without numbers,
+    `given` numbers for the gaps, rows are whole and plain: t(x), and f up to a number that is the
+    same for all theta. `seated` has sums of such rows, but densities without them. Without numbers,
     densities are those of the entries x_O that a row has, and h(x) is log N(x_O; b_O, V_OO) with
     b at the origin of the coordinates. A row without any entry has t(x) = 0, f = 1 and h = 0.
     """
@@ -35,13 +35,8 @@ class WithGaps(NoiseUnits):
     has_latent = True
     is_plain = False
 
-    n_rows: int
-    n_parameters: int
-    n_statistics: int
-    subtracts_well: bool
     _gaps: Gaps
     _own: Floats  # (r, s): t of the rows with gaps, filled; zeros at first
-    _is_given = False
 
     def __init__(self, likelihood: Any, X: Floats, summary: ColumnSummary | None = None):
         self._gaps = Gaps(X)
@@ -49,7 +44,7 @@ class WithGaps(NoiseUnits):
         # Sums of products are made of whole rows first; those of the others change with them.
         whole = np.where(self._gaps.is_whole[:, None], X, self._middle_of(likelihood, X.shape[1]))
         summary = summary_of_all(X, summary)
-        super().__init__(likelihood, whole, summary)  # type: ignore[call-arg]
+        super().__init__(likelihood, whole, summary)
         self._of_whole = self._products_now()
         self._take(first_numbers(self._gaps, summary.sample))
         largest = np.abs(self._own).max(initial=0.0)
@@ -93,26 +88,16 @@ class WithGaps(NoiseUnits):
         """(q,): what the gaps are filled with, row by row."""
         return self._numbers
 
-    def given(self, numbers: Floats) -> Self:
+    def given(self, latent: Floats) -> Self:
         """A copy whose gaps are filled with these numbers (q,)."""
-        family = self._with_sums_of(numbers)
-        family._is_given = family.is_plain = True
+        family = self._with_sums_of(latent)
+        family.is_plain = True
         return family
 
     def draw_latent(
         self, places: Floats, component: NDArray[np.integer], rng: np.random.Generator
     ) -> Floats:
-        """(q,): x_M ~ N(m_M - Q_MM^-1 Q_MO (x_O - m_O), Q_MM^-1), Q = sigma2^-1, row by row.
-
-        Parameters
-        ----------
-        places : (K, D) array
-            theta, in coordinates.
-        component : (n,) array
-            The component of every row.
-        rng : numpy.random.Generator
-            Where all randomness comes from.
-        """
+        """(q,): x_M ~ N(m_M - Q_MM^-1 Q_MO (x_O - m_O), Q_MM^-1), Q = sigma2^-1, row by row."""
         means = self.leave(places)[component[self._gaps.rows]]
         return self._gaps.draw(means, self._precision(), rng)
 
@@ -129,7 +114,7 @@ class WithGaps(NoiseUnits):
         """
         family, n_groups = self, int(labels.max()) + 1
         for _ in range(_ROUNDS):
-            count, total = family.whitened_sums(family.sums(labels, n_groups))  # type: ignore[attr-defined]
+            count, total = family.whitened_sums(family.sums(labels, n_groups))
             theta = self.leave(total / np.maximum(count, 1.0))
             means = theta[labels[self._gaps.rows]]
             family = self._with_sums_of(self._gaps.expected(means, self._precision()))
@@ -137,7 +122,7 @@ class WithGaps(NoiseUnits):
 
     def _with_sums_of(self, numbers: Floats) -> Self:
         family = copy.copy(self)
-        family._is_given = family.is_plain = False
+        family.is_plain = False
         family._take(numbers)
         return family
 
@@ -160,7 +145,7 @@ class WithGaps(NoiseUnits):
 
     def statistics(self, rows: slice) -> Floats:
         """(y, 1) of filled rows; 0 where a row has no entry."""
-        t, (at, which) = super().statistics(rows), self._in_slice(rows)  # type: ignore[misc]
+        t, (at, which) = super().statistics(rows), self._in_slice(rows)
         empty = self._gaps.is_empty[rows]
         if not (len(at) or empty.any()):
             return t
@@ -177,7 +162,7 @@ class WithGaps(NoiseUnits):
 
     def whitened(self, rows: slice) -> tuple[Floats, Floats | None]:
         """u of filled rows; a row without any entry has seen nothing."""
-        u, _ = super().whitened(rows)  # type: ignore[safe-super]
+        u, _ = super().whitened(rows)
         if not self._gaps.is_empty.any():
             return u, None
         seen = ~self._gaps.is_empty[rows, None]
@@ -185,22 +170,22 @@ class WithGaps(NoiseUnits):
 
     def fill(self, rows: slice, statistics: NDArray, natural: NDArray, out: NDArray) -> None:
         """log f - h of filled rows where gaps are `given`, else of the entries that rows have."""
-        super().fill(rows, statistics, natural, out)  # type: ignore[misc]
+        super().fill(rows, statistics, natural, out)
         at, which = self._in_slice(rows)
-        if len(at) and not self._is_given:
+        if len(at) and not self.is_plain:
             places = self._turned_from(natural[:, : self.n_parameters])
             out[at] = self._of_gaps(places, np.ones(len(places)))[which]
 
     def log_base(self) -> Floats:
         """Of the entries that rows have: log N(x_O; b_O, V_OO); 0 where there is none."""
-        h = super().log_base()  # type: ignore[misc]
+        h = super().log_base()
         h[self._gaps.rows] = self._gaps.log_densities(self._whitener(), self._base())
         h[self._gaps.is_empty] = 0.0
         return h
 
     def log_new(self) -> Floats:
         """log f*(x) - h(x) of the entries that rows have: theta has its law beside no place."""
-        found = super().log_new()  # type: ignore[misc]
+        found = super().log_new()
         mean, spread = self._prior_of_means()
         noise = np.linalg.inv(self._whitener())
         wide = np.asarray(np.linalg.inv(np.linalg.cholesky(noise @ noise.T + spread)), np.float64)
@@ -213,9 +198,9 @@ class WithGaps(NoiseUnits):
         """u ~ N(m, 1 + v) less N(0, 1): of filled rows where gaps are `given`, else of the entries
         that rows have; 0 where there is none.
         """
-        table = plain_log_new_at(super().whitened(rows)[0], places, variances)  # type: ignore[safe-super]
+        table = plain_log_new_at(super().whitened(rows)[0], places, variances)
         at, which = self._in_slice(rows)
-        if len(at) and not self._is_given:
+        if len(at) and not self.is_plain:
             table[at] = self._of_gaps(places, 1.0 + variances[:, 0])[which]
         table[self._gaps.is_empty[rows]] = 0.0
         return table
@@ -226,7 +211,7 @@ class WithGaps(NoiseUnits):
         filled = np.einsum("ns,ns->", self._own, natural[own])
         places = self._turned_from(natural[:, : self.n_parameters])
         seen = self._of_gaps(places, np.ones(len(places)))[np.arange(len(own)), own]
-        whole = super().log_likelihood(natural, sums, components)  # type: ignore[misc]
+        whole = super().log_likelihood(natural, sums, components)
         return whole - float(filled) + float(seen.sum())
 
     def _of_gaps(self, places: Floats, widths: Floats) -> Floats:

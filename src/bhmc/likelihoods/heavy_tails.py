@@ -75,9 +75,9 @@ class HeavyTailedFamily(ShapedGaussianFamily):
 
     # ---- Weights --------------------------------------------------------------------------------
 
-    def given(self, weights: Floats) -> Self:
+    def given(self, latent: Floats) -> Self:
         """A copy that holds the rows' weights (n,), given which rows are Gaussian."""
-        family = self._with_sums_of(weights)
+        family = self._with_sums_of(latent)
         family._is_given = True
         return family
 
@@ -89,17 +89,7 @@ class HeavyTailedFamily(ShapedGaussianFamily):
     def draw_latent(
         self, places: Floats, component: NDArray[np.integer], rng: np.random.Generator
     ) -> Floats:
-        """(n,): w ~ Gamma((nu + D) / 2, (nu + |u - theta|^2) / 2).
-
-        Parameters
-        ----------
-        places : (K, D) array
-            theta, in coordinates.
-        component : (n,) array
-            The component of every row.
-        rng : numpy.random.Generator
-            Where all randomness comes from.
-        """
+        """(n,): w ~ Gamma((nu + D) / 2, (nu + |u - theta|^2) / 2)."""
         rate = 0.5 * (self._nu + self._squares_from(places, component))
         return rng.standard_gamma(0.5 * (self._nu + self.n_parameters), self.n_rows) / rate
 

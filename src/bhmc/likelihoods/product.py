@@ -245,7 +245,7 @@ class ProductFamily(FamilyOfParts, ConjugateFamily):
         self._own_statistics = [part.n_statistics for part in parts]
         self.n_shared = sum(part.n_shared for part in parts)
         self.subtracts_well = all(part.subtracts_well for part in parts)
-        self.has_latent = any(getattr(part, "has_latent", False) for part in parts)
+        self.has_latent = any(part.has_latent for part in parts)
 
     def at(self, shared: Floats) -> Self:
         """A copy whose parts hold their shared numbers."""

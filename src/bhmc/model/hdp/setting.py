@@ -216,7 +216,7 @@ class Hdp:
 
 def _check_no_gaps(family: Any) -> None:
     """Refuse rows whose missing entries would have to be drawn."""
-    if getattr(family, "has_latent", False):
+    if family.has_latent:
         raise ValueError(
             "transition='hdp' skips missing entries (NaN) and does not draw them, which a family "
             "with correlated columns needs: use likelihood='shared_gaussian' or 'gaussian', fill "

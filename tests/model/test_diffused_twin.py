@@ -510,3 +510,69 @@ def test_odds_of_sides_are_ratios_of_evidence(name):
             others = [[i for i in range(n) if i != r and room.side[i] == s] for s in (0, 1)]
             each = [log_p(r, of) + np.log(len(of)) for of in others]
             assert room.odds[r] == pytest.approx(each[0] - each[1], rel=1e-9, abs=1e-9)
+
+
+def settled_slowly(u, seen, at, v, i, j):
+    """Log odds of side 0: the sides of i and j alone, then a few passes given both sides."""
+
+    def log_p(row, others):
+        both = reference._log_rows(u[[row, *others]], seen[[row, *others]], at, v)
+        return both - reference._log_rows(u[others], seen[others], at, v)
+
+    n = len(u)
+    odds, side = np.array([log_p(r, [i]) - log_p(r, [j]) for r in range(n)]), None
+    for _ in range(kernels.atom_splits._PASSES):
+        before, side = side, np.where(odds > 0, 0, 1)
+        side[[i, j]] = 0, 1
+        if before is not None and (before == side).all():
+            break
+        for r in range(n):
+            others = [[k for k in range(n) if k != r and side[k] == s] for s in (0, 1)]
+            if r not in (i, j):
+                each = [log_p(r, of) + np.log(len(of)) for of in others]
+                odds[r] = each[0] - each[1]
+    return odds
+
+
+@pytest.mark.parametrize("name", ["known", "diagonal holes", "tails"])
+def test_rows_settle_on_sides_as_in_a_slow_loop(name):
+    """Whatever sides they had before."""
+    setting, rng = SETTINGS[name], np.random.default_rng(7)
+    setting = type(setting)(setting.transition, setting.likelihood, 12, 2, setting.n_features)
+    moved = 0
+    for _ in range(20):
+        state, X = setting.prior_draw(rng)
+        chain = setting.chain(state, X, "gibbs", rng)
+        forest, n = chain.forest, len(X)
+        leaf = int(forest.leaf[0])
+        numbers, room = row_numbers(chain.rows.family, slice(0, n)), split_room(n, 1)
+        room.member[:] = np.arange(n)
+        found = []
+        for sides in (rng.integers(2, size=n), np.zeros(n)):
+            room.side[:] = sides
+            PLAIN.settle_sides(forest, numbers, room, n, leaf, 3, 5)
+            found.append(room.odds.copy())
+        np.testing.assert_array_equal(*found)
+        others = np.delete(np.arange(n), [3, 5])
+        if name != "tails":
+            (u, seen), v = _rows_of(chain), forest.variance[-1][forest.column]
+            exact = settled_slowly(u, seen, forest.location[leaf], v, 3, 5)
+            np.testing.assert_allclose(found[0][others], exact[others], rtol=1e-8, atol=1e-8)
+        PLAIN.weigh_alone(forest, numbers, room, n, leaf, 3, 5)
+        moved += ((room.odds > 0) != (found[0] > 0))[others].any()
+    assert moved > 3  # else the passes would do nothing here
+
+
+def test_rows_of_two_atoms_are_listed_as_those_of_one():
+    """In their order, so that sums over them have the same last digits."""
+    room, component = split_room(9, 3), np.array([0, 1, 1, 0, 2, 1, 0, 0, 1])
+    PLAIN.list_rows(room, component)
+    n = PLAIN.list_members(room, np.int64(0), np.int64(1))
+    assert room.member[:n].tolist() == [0, 1, 2, 3, 5, 6, 7, 8]
+    n = PLAIN.list_members(room, np.int64(1), np.int64(1))
+    assert room.member[:n].tolist() == [1, 2, 5, 8]
+    room.member[:], room.side[:] = np.arange(9), component % 2
+    forest = new_forest(1, 3, 1, np.zeros(1, int), np.ones(1), 9)
+    PLAIN.share_rows(forest, room, component, 9, np.int64(0), np.int64(1))
+    assert PLAIN.list_members(room, np.int64(1), np.int64(0)) == 9
+    assert room.member.tolist() == list(range(9))

@@ -194,6 +194,26 @@ MOVE_MUTANTS = (
         ("split",),
     ),
     DiffusedMutant(
+        "the way back from the sides that rows have",
+        KERNELS,
+        (
+            (
+                "    settle_sides(forest, numbers, room, n, z, i, j)\n    log_q",
+                "    settle_sides(forest, numbers, room, n, z, i, j)\n"
+                "    if not splits:\n"
+                "        for r in range(n):\n"
+                "            room.side[r] = 0 if component[room.member[r]] == component[i] else 1\n"
+                "        at_0 = add_to_sides(forest, numbers, room, n)\n"
+                "        weigh_sides(forest, numbers, room, n, at_0, z)\n"
+                "    log_q",
+            ),
+        ),
+        "redraw_atoms",
+        "learned",
+        1_000,
+        ("split",),
+    ),
+    DiffusedMutant(
         "a second atom at no cost",
         KERNELS,
         ((" + math.log(g) + prior", " + prior"),),

@@ -22,6 +22,13 @@ from bhmc.model.diffused.kernels.atom_sides import (
 from bhmc.model.diffused.kernels.coordinates import place_draw
 from bhmc.model.diffused.kernels.places import log_sigmoid
 
+# Passes over the rows of a proposal before their sides are drawn, at most. Five take three times as
+# many splits of overlapping components in 32 columns as one, and twenty no more. Logits have one:
+# theirs are by a law that is not exact, and with more of them fewer splits are accepted.
+_PASSES, _PASSES_OF_LOGITS = 5, 1
+
+NONE = np.int64(-1)
+
 
 @helper
 def list_rows(room, component):
@@ -39,13 +46,20 @@ def add_to_list(room, n, k):
 
 
 @helper
-def add_members(room, k, n):
-    """member[n:] = the rows of atom k; how many there are with those before."""
-    row = room.head[k]
-    while row >= 0:
-        room.member[n] = row
+def list_members(room, first, second):
+    """member = the rows of two atoms, which may be the same, in their order; how many there are.
+
+    Sums over them are then the same numbers, bit for bit, whether the rows share an atom or not.
+    """
+    a, b, n = room.head[first], room.head[second], 0
+    if first == second:
+        b = NONE
+    while a >= 0 or b >= 0:
+        if b < 0 or (a >= 0 and a < b):
+            room.member[n], a = a, room.next[a]
+        else:
+            room.member[n], b = b, room.next[b]
         n += 1
-        row = room.next[row]
     return n
 
 
@@ -63,21 +77,54 @@ def row_of_leaf(forest, room, leaf, rng):
 
 
 @helper
+def take_sides(room, n, i, j):
+    """Every row goes to the side of larger odds, i and j to their own; whether any changed."""
+    changed = False
+    for r in range(n):
+        side = 0 if room.odds[r] > 0.0 else 1
+        if room.member[r] == i or room.member[r] == j:
+            side = 0 if room.member[r] == i else 1
+        changed = changed or side != room.side[r]
+        room.side[r] = side
+    return changed
+
+
+@helper
+def passes_over(numbers):
+    """How many passes rows of this kind have."""
+    for d in range(len(numbers.is_logit)):
+        if numbers.is_logit[d]:
+            return _PASSES_OF_LOGITS
+    return _PASSES
+
+
+@helper
+def settle_sides(forest, numbers, room, n, z, i, j):
+    """odds[r] of side 0 for n rows, all others being on sides that i and j alone decide.
+
+    First every row goes to the side of i if it has a larger density given i than given j; then, in
+    some passes, to the side that is likelier given all rows of both. Nothing is drawn, and the
+    sides that rows have do not matter, so a split and the merge that undoes it have the same odds.
+    """
+    for r in range(n):
+        room.side[r] = -1
+    weigh_alone(forest, numbers, room, n, z, i, j)
+    for _ in range(passes_over(numbers)):
+        if not take_sides(room, n, i, j):
+            return
+        first = add_to_sides(forest, numbers, room, n)
+        weigh_sides(forest, numbers, room, n, first, z)
+
+
+@helper
 def draw_sides_of_rows(forest, numbers, room, component, n, z, i, j, splits, rng):
     """side[r] = 0 with i and 1 with j, for n rows; log of the probability of that.
 
-    First every row goes to the side of i if it has a larger density given i than given j. Then, all
-    others being where they went, it is drawn with weights "rows of the side times p(x | all rows of
-    the side)". Where two atoms may merge, sides are known, and the probability is that of a split
-    that would undo it.
+    A row is drawn with weights "rows of the side times p(x | all rows of the side)", all others
+    being where `settle_sides` left them. Where two atoms may merge, sides are known, and the
+    probability is that of a split that would undo it.
     """
-    weigh_alone(forest, numbers, room, n, z, i, j)
-    for r in range(n):
-        room.side[r] = 0 if room.odds[r] > 0.0 else 1
-        if room.member[r] == i or room.member[r] == j:
-            room.side[r] = 0 if room.member[r] == i else 1
-    first = add_to_sides(forest, numbers, room, n)
-    weigh_sides(forest, numbers, room, n, first, z)
+    settle_sides(forest, numbers, room, n, z, i, j)
     log_q = 0.0
     for r in range(n):
         row, odds = room.member[r], room.odds[r]
@@ -160,9 +207,7 @@ def try_rows(forest, numbers, room, component, g, rng):
         j = row_of_leaf(forest, room, z, rng)
     second = np.int64(component[j])
     splits = first == second
-    n = add_members(room, first, np.int64(0))
-    if not splits:
-        n = add_members(room, second, n)
+    n = list_members(room, first, second)
     log_q = draw_sides_of_rows(forest, numbers, room, component, n, z, i, j, splits, rng)
     ratio = log_ratio_of_sides(forest, numbers, room, n, z, g) - log_q
     if math.log(uniform(rng)) >= (ratio if splits else -ratio):

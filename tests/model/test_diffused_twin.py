@@ -561,18 +561,3 @@ def test_rows_settle_on_sides_as_in_a_slow_loop(name):
         PLAIN.weigh_alone(forest, numbers, room, n, leaf, 3, 5)
         moved += ((room.odds > 0) != (found[0] > 0))[others].any()
     assert moved > 3  # else the passes would do nothing here
-
-
-def test_rows_of_two_atoms_are_listed_as_those_of_one():
-    """In their order, so that sums over them have the same last digits."""
-    room, component = split_room(9, 3), np.array([0, 1, 1, 0, 2, 1, 0, 0, 1])
-    PLAIN.list_rows(room, component)
-    n = PLAIN.list_members(room, np.int64(0), np.int64(1))
-    assert room.member[:n].tolist() == [0, 1, 2, 3, 5, 6, 7, 8]
-    n = PLAIN.list_members(room, np.int64(1), np.int64(1))
-    assert room.member[:n].tolist() == [1, 2, 5, 8]
-    room.member[:], room.side[:] = np.arange(9), component % 2
-    forest = new_forest(1, 3, 1, np.zeros(1, int), np.ones(1), 9)
-    PLAIN.share_rows(forest, room, component, 9, np.int64(0), np.int64(1))
-    assert PLAIN.list_members(room, np.int64(1), np.int64(0)) == 9
-    assert room.member.tolist() == list(range(9))

@@ -27,8 +27,6 @@ from bhmc.model.diffused.kernels.places import log_sigmoid
 # theirs are by a law that is not exact, and with more of them fewer splits are accepted.
 _PASSES, _PASSES_OF_LOGITS = 5, 1
 
-NONE = np.int64(-1)
-
 
 @helper
 def list_rows(room, component):
@@ -46,20 +44,13 @@ def add_to_list(room, n, k):
 
 
 @helper
-def list_members(room, first, second):
-    """member = the rows of two atoms, which may be the same, in their order; how many there are.
-
-    Sums over them are then the same numbers, bit for bit, whether the rows share an atom or not.
-    """
-    a, b, n = room.head[first], room.head[second], 0
-    if first == second:
-        b = NONE
-    while a >= 0 or b >= 0:
-        if b < 0 or (a >= 0 and a < b):
-            room.member[n], a = a, room.next[a]
-        else:
-            room.member[n], b = b, room.next[b]
+def add_members(room, k, n):
+    """member[n:] = the rows of atom k; how many there are with those before."""
+    row = room.head[k]
+    while row >= 0:
+        room.member[n] = row
         n += 1
+        row = room.next[row]
     return n
 
 
@@ -207,7 +198,9 @@ def try_rows(forest, numbers, room, component, g, rng):
         j = row_of_leaf(forest, room, z, rng)
     second = np.int64(component[j])
     splits = first == second
-    n = list_members(room, first, second)
+    n = add_members(room, first, np.int64(0))
+    if not splits:
+        n = add_members(room, second, n)
     log_q = draw_sides_of_rows(forest, numbers, room, component, n, z, i, j, splits, rng)
     ratio = log_ratio_of_sides(forest, numbers, room, n, z, g) - log_q
     if math.log(uniform(rng)) >= (ratio if splits else -ratio):

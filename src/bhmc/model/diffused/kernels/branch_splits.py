@@ -15,9 +15,9 @@ from bhmc._compiled.distributions import normal_draw
 from bhmc._compiled.random_source import uniform
 from bhmc.model.diffused.kernels.atom_sides import SEEN, TOTAL, add_to_sides
 from bhmc.model.diffused.kernels.atom_splits import (
+    add_members,
     draw_sides_of_rows,
     draw_theta_of_side,
-    list_members,
     list_rows,
     merge_atoms,
     share_rows,
@@ -175,7 +175,9 @@ def try_branch(forest, numbers, room, component, rng):
         top, child = branching(forest, z, forest.leaf[second])
         if forest.rows[child] > forest.count[second]:
             return False
-    n = list_members(room, first, second)
+    n = add_members(room, first, np.int64(0))
+    if not splits:
+        n = add_members(room, second, n)
     log_q = draw_sides_of_rows(forest, numbers, room, component, n, z, i, j, splits, rng)
     ratio = log_ratio_of_branch(forest, numbers, room, n, first, second, top) - log_q
     if math.log(uniform(rng)) >= (ratio if splits else -ratio):

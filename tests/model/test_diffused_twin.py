@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from bhmc.model.diffused import kernels, reference, simulate
+from bhmc.model.diffused.atom_splits import PASSES
 from bhmc.model.diffused.forest import Forest, new_forest, planted
 from bhmc.model.diffused.locations import draw_locations
 from bhmc.model.diffused.row_numbers import row_numbers, split_room
@@ -521,7 +522,7 @@ def settled_slowly(u, seen, at, v, i, j):
 
     n = len(u)
     odds, side = np.array([log_p(r, [i]) - log_p(r, [j]) for r in range(n)]), None
-    for _ in range(kernels.atom_splits._PASSES):
+    for _ in range(PASSES):
         before, side = side, np.where(odds > 0, 0, 1)
         side[[i, j]] = 0, 1
         if before is not None and (before == side).all():
@@ -550,7 +551,7 @@ def test_rows_settle_on_sides_as_in_a_slow_loop(name):
         found = []
         for sides in (rng.integers(2, size=n), np.zeros(n)):
             room.side[:] = sides
-            PLAIN.settle_sides(forest, numbers, room, n, leaf, 3, 5)
+            PLAIN.settle_sides(forest, numbers, room, n, leaf, 3, 5, PASSES)
             found.append(room.odds.copy())
         np.testing.assert_array_equal(*found)
         others = np.delete(np.arange(n), [3, 5])

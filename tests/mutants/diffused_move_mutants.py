@@ -198,8 +198,8 @@ MOVE_MUTANTS = (
         KERNELS,
         (
             (
-                "    settle_sides(forest, numbers, room, n, z, i, j)\n    log_q",
-                "    settle_sides(forest, numbers, room, n, z, i, j)\n"
+                "    settle_sides(forest, numbers, room, n, z, i, j, passes)\n    log_q",
+                "    settle_sides(forest, numbers, room, n, z, i, j, passes)\n"
                 "    if not splits:\n"
                 "        for r in range(n):\n"
                 "            room.side[r] = 0 if component[room.member[r]] == component[i] else 1\n"

@@ -12,6 +12,12 @@ from bhmc.model.diffused.row_numbers import RowNumbers, split_room
 # for a third more time.
 _MULTIPLE, _MULTIPLE_OF_LOGITS, _MOST = 4.0, 1.0, 64
 
+# Passes in which rows settle on their sides before they draw them, at most. Of overlapping groups
+# in 32 columns three times as many splits are accepted with five as with one, and with twenty no
+# more (`make study NAME=split_passes`). Logits have one: what their rows choose by is not exact,
+# and with five fewer splits are accepted.
+PASSES, _PASSES_OF_LOGITS = 5, 1
+
 # With more rows than this the proposals, which read all rows of an atom, are made in a part of the
 # sweeps, chosen at random without looking at the state.
 _ROWS_OF_EVERY_SWEEP = 10_000
@@ -48,7 +54,8 @@ def _split_atoms(chain: Any, numbers: RowNumbers, tries: int) -> int:
     forest, component = chain.forest, chain.rows.component
     room = split_room(len(component), len(forest.leaf), chain.known)
     g = chain.rates[1]
-    return chain.engine.split_atoms(forest, numbers, room, component, tries, g, chain.source)
+    given = forest, numbers, room, component, tries, _passes(chain), g, chain.source
+    return chain.engine.split_atoms(*given)
 
 
 def _split_branches(chain: Any, numbers: RowNumbers, tries: int) -> int:
@@ -60,8 +67,12 @@ def _split_branches(chain: Any, numbers: RowNumbers, tries: int) -> int:
     chain.tidy(n_nodes=n_nodes, n_atoms=chain.n_components + tries)
     forest, component = chain.forest, chain.rows.component
     room = split_room(len(component), len(forest.leaf), chain.known)
-    given = forest, numbers, room, component, tries, *chain.rates, chain.source
+    given = forest, numbers, room, component, tries, _passes(chain), *chain.rates, chain.source
     return chain.engine.split_branches(*given)
+
+
+def _passes(chain: Any) -> int:
+    return _PASSES_OF_LOGITS if chain.is_logit.any() else PASSES
 
 
 _MOVES = {"split": _split_atoms, "branch": _split_branches}

@@ -22,11 +22,6 @@ from bhmc.model.diffused.kernels.atom_sides import (
 from bhmc.model.diffused.kernels.coordinates import place_draw
 from bhmc.model.diffused.kernels.places import log_sigmoid
 
-# Passes over the rows of a proposal before their sides are drawn, at most. Five take three times as
-# many splits of overlapping components in 32 columns as one, and twenty no more. Logits have one:
-# theirs are by a law that is not exact, and with more of them fewer splits are accepted.
-_PASSES, _PASSES_OF_LOGITS = 5, 1
-
 
 @helper
 def list_rows(room, component):
@@ -81,26 +76,18 @@ def take_sides(room, n, i, j):
 
 
 @helper
-def passes_over(numbers):
-    """How many passes rows of this kind have."""
-    for d in range(len(numbers.is_logit)):
-        if numbers.is_logit[d]:
-            return _PASSES_OF_LOGITS
-    return _PASSES
-
-
-@helper
-def settle_sides(forest, numbers, room, n, z, i, j):
+def settle_sides(forest, numbers, room, n, z, i, j, passes):
     """odds[r] of side 0 for n rows, all others being on sides that i and j alone decide.
 
     First every row goes to the side of i if it has a larger density given i than given j; then, in
-    some passes, to the side that is likelier given all rows of both. Nothing is drawn, and the
-    sides that rows have do not matter, so a split and the merge that undoes it have the same odds.
+    at most so many passes, to the side that is likelier given all rows of both. Nothing is drawn,
+    and the sides that rows have do not matter: a split and the merge that undoes it have the same
+    odds.
     """
     for r in range(n):
         room.side[r] = -1
     weigh_alone(forest, numbers, room, n, z, i, j)
-    for _ in range(passes_over(numbers)):
+    for _ in range(passes):
         if not take_sides(room, n, i, j):
             return
         first = add_to_sides(forest, numbers, room, n)
@@ -108,14 +95,14 @@ def settle_sides(forest, numbers, room, n, z, i, j):
 
 
 @helper
-def draw_sides_of_rows(forest, numbers, room, component, n, z, i, j, splits, rng):
+def draw_sides_of_rows(forest, numbers, room, component, n, z, i, j, splits, passes, rng):
     """side[r] = 0 with i and 1 with j, for n rows; log of the probability of that.
 
     A row is drawn with weights "rows of the side times p(x | all rows of the side)", all others
     being where `settle_sides` left them. Where two atoms may merge, sides are known, and the
     probability is that of a split that would undo it.
     """
-    settle_sides(forest, numbers, room, n, z, i, j)
+    settle_sides(forest, numbers, room, n, z, i, j, passes)
     log_q = 0.0
     for r in range(n):
         row, odds = room.member[r], room.odds[r]
@@ -186,7 +173,7 @@ def merge_atoms(forest, numbers, room, component, n, first, second, rng):
 
 
 @helper
-def try_rows(forest, numbers, room, component, g, rng):
+def try_rows(forest, numbers, room, component, passes, g, rng):
     """One proposal, with the probability of Metropolis and Hastings; whether it was accepted."""
     i = int(uniform(rng) * len(component))
     first = np.int64(component[i])
@@ -201,7 +188,7 @@ def try_rows(forest, numbers, room, component, g, rng):
     n = add_members(room, first, np.int64(0))
     if not splits:
         n = add_members(room, second, n)
-    log_q = draw_sides_of_rows(forest, numbers, room, component, n, z, i, j, splits, rng)
+    log_q = draw_sides_of_rows(forest, numbers, room, component, n, z, i, j, splits, passes, rng)
     ratio = log_ratio_of_sides(forest, numbers, room, n, z, g) - log_q
     if math.log(uniform(rng)) >= (ratio if splits else -ratio):
         return False
@@ -213,10 +200,10 @@ def try_rows(forest, numbers, room, component, g, rng):
 
 
 @compiled
-def split_atoms(forest, numbers, room, component, tries, g, rng):
+def split_atoms(forest, numbers, room, component, tries, passes, g, rng):
     """So many proposals to split an atom or merge two; how many were accepted."""
     list_rows(room, component)
     accepted = 0
     for _ in range(tries):
-        accepted += 1 if try_rows(forest, numbers, room, component, g, rng) else 0
+        accepted += 1 if try_rows(forest, numbers, room, component, passes, g, rng) else 0
     return accepted

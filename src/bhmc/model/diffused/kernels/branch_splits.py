@@ -162,7 +162,7 @@ def log_ratio_of_branch(forest, numbers, room, n, first, second, top):
 
 
 @helper
-def try_branch(forest, numbers, room, component, rng):
+def try_branch(forest, numbers, room, component, passes, rng):
     """One proposal, with the probability of Metropolis and Hastings; whether it was accepted."""
     i, j = int(uniform(rng) * len(component)), int(uniform(rng) * len(component))
     first, second = np.int64(component[i]), np.int64(component[j])
@@ -178,7 +178,7 @@ def try_branch(forest, numbers, room, component, rng):
     n = add_members(room, first, np.int64(0))
     if not splits:
         n = add_members(room, second, n)
-    log_q = draw_sides_of_rows(forest, numbers, room, component, n, z, i, j, splits, rng)
+    log_q = draw_sides_of_rows(forest, numbers, room, component, n, z, i, j, splits, passes, rng)
     ratio = log_ratio_of_branch(forest, numbers, room, n, first, second, top) - log_q
     if math.log(uniform(rng)) >= (ratio if splits else -ratio):
         return False
@@ -190,7 +190,7 @@ def try_branch(forest, numbers, room, component, rng):
 
 
 @compiled
-def split_branches(forest, numbers, room, component, tries, alpha, g, rng):
+def split_branches(forest, numbers, room, component, tries, passes, alpha, g, rng):
     """So many proposals to give rows a branch of their own, or to take one back; how many were
     accepted.
     """
@@ -198,5 +198,5 @@ def split_branches(forest, numbers, room, component, tries, alpha, g, rng):
     set_rates(forest, alpha, g)
     accepted = 0
     for _ in range(tries):
-        accepted += 1 if try_branch(forest, numbers, room, component, rng) else 0
+        accepted += 1 if try_branch(forest, numbers, room, component, passes, rng) else 0
     return accepted

@@ -14,6 +14,7 @@ from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc._estimator.checkpoint import Checkpoint, SavedChain, describe_fit
 from bhmc._estimator.progress import Interrupts, Listener, Told, listening
 from bhmc._sampling.run import Stopped, run
+from bhmc._sampling.settled_start import settled
 from bhmc._sampling.start import start_state
 from bhmc.likelihoods import ConjugateFamily
 from bhmc.model.protocol import Sampler, Transition
@@ -338,6 +339,7 @@ def transition_chain(
     sampler: str,
     init: Any,
     precision: str,
+    n_settling: int = 0,
 ) -> Sampler:
     """A chain of a transition, as `Task.make_chain` makes it; its sweeps are short.
 
@@ -353,11 +355,14 @@ def transition_chain(
         The model.
     n_levels, sampler, init, precision
         As in `BHMC`.
+    n_settling : int, default=0
+        Sweeps that are part of the start.
     """
     rows = LocalRows(family, precision)
     if captured is None:
         state = start_state(transition, rows, n_levels=n_levels, rng=rng, init=init)
-        return transition.sampler(state, rows, sampler, rng)
+        chain = transition.sampler(state, rows, sampler, rng)
+        return settled(transition, chain, rows, sampler, rng, n_settling)
     if isinstance(captured, State):
         return transition.sampler(captured, rows, sampler, rng)
     return transition.resume(captured, rows, sampler, rng)

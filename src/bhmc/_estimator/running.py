@@ -14,6 +14,7 @@ from bhmc._estimator.checkpoint import describe_fit
 from bhmc._estimator.progress import Listener
 from bhmc._estimator.rounds import AUTO, AUTO_DRAWS, Aim, Course, most_sweeps, run_rounds
 from bhmc._estimator.warm_start import Going, chains_to_go_on
+from bhmc._sampling.settled_start import sweeps_to_settle
 from bhmc.likelihoods import ConjugateFamily, Likelihood
 from bhmc.model.protocol import Sampler, Transition, Tuned
 from bhmc.posterior.retention import Plan, memory_sentence, plan
@@ -21,6 +22,9 @@ from bhmc.posterior.retention import Plan, memory_sentence, plan
 # Of a pilot chain. What it chooses shall be the same whatever the seed of a fit is, so that fits
 # with two seeds differ by chance alone.
 _PILOT_SEED = 0
+
+# Starts that a chain may leave before its first sweep that counts.
+_STARTS_THAT_SETTLE = ("kmeans", "ward", "single")
 
 # Heavy tails are taken where a pilot chain has fewer than this share of the components with them.
 _FAR_FEWER = 0.75
@@ -79,7 +83,8 @@ def _tuned(model: Any, family: ConjugateFamily, transition: Transition, init: An
     rng = np.random.default_rng(_PILOT_SEED)
 
     def chain_of(pilot: Transition) -> Sampler:
-        return task_of(model, family, pilot, init).make_chain(rng, None, lambda: False)
+        make_chain: Any = task_of(model, family, pilot, init).make_chain
+        return make_chain(rng, None, lambda: False, n_settling=0)
 
     with one_blas_thread():
         return transition.tuned(chain_of)
@@ -120,6 +125,7 @@ def task_of(
             sampler=model.sampler,
             init=init,
             precision=model.precision,
+            n_settling=_sweeps_to_settle(model, family.n_rows, init),
         ),
         n_warmup=model.n_warmup,
         n_draws=n_draws,
@@ -128,6 +134,13 @@ def task_of(
         plan=_plan(model, family.n_rows, n_draws),
         chosen=chosen,
     )
+
+
+def _sweeps_to_settle(model: Any, n_rows: int, init: Any) -> int:
+    """Sweeps that are part of the start; a start that a person gives, or the prior, is as it is."""
+    if not (isinstance(init, str) and init in _STARTS_THAT_SETTLE):
+        return 0
+    return sweeps_to_settle(n_rows, model.n_warmup)
 
 
 def run_task(

@@ -231,7 +231,11 @@ class DiffusedSampler:
         family, forest = self.family, self.forest
         natural = family.natural(family.leave(forest.theta[: forest.used[1]]))
         log_f = self.rows.log_likelihood(natural, self.sums())
-        return log_f + float(family.log_base().sum()) + self._log_tree(self._hyper)
+        return log_f + float(family.log_base().sum()) + self.log_partition()
+
+    def log_partition(self) -> float:
+        """log p(V, c): of the tree and of the components of all rows."""
+        return self._log_tree(self._hyper)
 
     def log_prior(self) -> float:
         """log p(m, theta | variances), and the log priors of what is learned."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc.model.diffused import predictive, simulate, start
+from bhmc.model.diffused import predictive, replanting, simulate, start
 from bhmc.model.diffused.forest import planted
 from bhmc.model.diffused.params import DiffusedParams, GaussianParams
 from bhmc.model.diffused.prior import StepPrior
@@ -159,7 +159,7 @@ class Diffused:
         if labels is None:
             labels = np.zeros((rows.n_rows, 1), dtype=np.int64)
         partition = start.labelled_partition(labels, self.depth(n_levels))
-        chain = self._chain_at(rows, partition, self.hyper, None, rng)
+        chain = replace(self, moves=())._chain_at(rows, partition, self.hyper, None, rng)
         for _ in range(_ROUNDS_OF_START):
             self._settle(chain, learns_noise=chain.n_components > 1)
         return chain.state()
@@ -175,14 +175,30 @@ class Diffused:
             partition.component,
             partition.parents[partition.levels <= depth],
         )
-        chain = self._chain_at(rows, placed, like.hyper, like.params.variances, rng)
+        bare = replace(self, moves=())
+        chain = bare._chain_at(rows, placed, like.hyper, like.params.variances, rng)
         for _ in range(_ROUNDS_OF_START):  # more than one where evidence needs a theta
             chain.redraw_tree()
             chain.redraw_latent()
         return chain.state()
 
+    def replanted(self, chain: Any, trees_of: Callable[..., list[NDArray[np.integer]]]) -> State:
+        """The state of a chain, or of one of other trees over the same atoms if more probable."""
+        atoms = replanting.atoms_of(chain)
+        if atoms is None:
+            return chain.state()
+        trees = trees_of(*atoms, n_levels=chain.forest.depth)
+        places = [replanting.partition_over(chain, labels) for labels in trees]
+        most, best = replanting.settled_log_tree(chain), chain.state()
+        for partition in places:
+            other = self._with_moves()._chain_at(chain.rows, partition, best.hyper, None, chain.rng)
+            log_tree = replanting.settled_log_tree(other)
+            if log_tree > most:
+                most, best = log_tree, other.state()
+        return best
+
     def _chain_at(self, rows: Any, partition: Partition, hyper: Hyper, variances, rng) -> Any:
-        """A chain without moves whose rows are placed; its nodes are not yet."""
+        """A chain whose rows are placed; its nodes are not yet."""
         from bhmc.model.diffused.sampler import DiffusedSampler
 
         family, depth = rows.family, int(partition.levels.max())
@@ -191,7 +207,7 @@ class Diffused:
         forest = planted(partition, depth, *family.precision_columns())
         forest.origin[:] = family.enter(family.prior_on_tree().origin[None])[0]
         forest.location[:] = forest.origin
-        chain = DiffusedSampler(forest, rows, hyper, replace(self, moves=()), rng)
+        chain = DiffusedSampler(forest, rows, hyper, self, rng)
         forest.theta[:] = family.own_places(chain.sums(), forest.origin)
         if variances is None:
             variances = start.settled_variances(forest, chain.steps, family.blocks())

@@ -90,7 +90,10 @@ def test_logits_and_single_components_have_no_other_tree():
     rows = LocalRows(family, "float64")
     rows.turn_to(family.start_shared())
     state = TRANSITION.start(rows, np.arange(30)[:, None] % 3, n_levels=2, rng=rng)
-    assert replanting.atoms_of(TRANSITION.sampler(state, rows, "gibbs", rng)) is None
+    chain = TRANSITION.sampler(state, rows, "gibbs", rng)
+    assert replanting.atoms_of(chain) is None
+    assert settled(TRANSITION, chain, rows, "gibbs", rng, 20) is chain  # nothing is drawn
+    np.testing.assert_array_equal(chain.state().paths, state.paths)
     one = np.zeros((20, 1), dtype=int)
     assert replanting.atoms_of(chain_from(rng.normal(size=(20, 3)), one)[0]) is None
 

@@ -41,7 +41,7 @@ def settled(
     Parameters
     ----------
     transition : Transition
-        The model; one on whose tree components have no place leaves the chain as it is.
+        The model; one that cannot compare trees leaves the chain as it is.
     chain : Sampler
         At its start; changed in place.
     rows : LocalRows
@@ -53,7 +53,7 @@ def settled(
     n_sweeps : int
         Sweeps; 0: the chain stays at its start.
     """
-    if not (transition.located and n_sweeps):
+    if not (transition.located and n_sweeps and transition.may_replant(chain)):
         return chain
     for _ in range(n_sweeps):
         chain.sweep()

@@ -30,17 +30,28 @@ class Atoms(NamedTuple):
     """Squared distance of a row from its atom, the sum over coordinates."""
 
 
-def atoms_of(chain: Any) -> Atoms | None:
-    """The atoms of a chain; None where no other tree can be compared.
+def has_comparable_trees(chain: Any) -> bool:
+    """Whether trees over the atoms of a chain can be compared.
 
     Logits have no evidence but that of auxiliary variables, which every tree would draw anew.
 
     Parameters
     ----------
     chain : DiffusedSampler
+        The chain.
+    """
+    return chain.forest.depth >= 1 and not chain.is_logit.any()
+
+
+def atoms_of(chain: Any) -> Atoms | None:
+    """The atoms of a chain; None where no other tree can be compared.
+
+    Parameters
+    ----------
+    chain : DiffusedSampler
         Its evidence is made anew.
     """
-    if chain.is_logit.any() or chain.forest.depth < 1 or chain.n_components < 2:
+    if not has_comparable_trees(chain) or chain.n_components < 2:
         return None
     _renew_evidence(chain)
     forest, k = chain.forest, int(chain.forest.used[1])

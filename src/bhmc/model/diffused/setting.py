@@ -182,6 +182,10 @@ class Diffused:
             chain.redraw_latent()
         return chain.state()
 
+    def may_replant(self, chain: Any) -> bool:
+        """Whether `replanted` can compare trees over the atoms of a chain."""
+        return replanting.has_comparable_trees(chain)
+
     def replanted(self, chain: Any, trees_of: Callable[..., list[NDArray[np.integer]]]) -> State:
         """The state of a chain, or of one of other trees over the same atoms if more probable."""
         atoms = replanting.atoms_of(chain)

@@ -1,6 +1,183 @@
-import type { App, Part } from "../app";
+/** The panel that compares two trees: side by side as a picture, and the same facts in words and tables. */
 
-/** The panel "compare", or null where the page has no data for it. */
-export function comparePart(_app: App): Part | null {
-  return null;
+import type { App, Part, State } from "../app";
+import { button, labelled, make, select, whenResized } from "./build";
+import { nodeColour } from "./colours";
+import { type Match, oneToOne, places, type Ribbon, ribbons, Side } from "./comparelayout";
+import { picture, type Scene } from "./comparepicture";
+import { count, groupName, itemName, percent } from "./words";
+
+const MOVED_LISTED = 40;
+const TABLE_ROWS = 200;
+
+/** The panel "Compare", or null where the page has no second tree. */
+export function comparePart(app: App): Part | null {
+  const { info } = app.data;
+  const both = info.trees.some((one) => one.key === "compare") && info.trees.some((one) => one.key === "tree");
+  return both && app.data.has("compare.a") ? new ComparePanel(app) : null;
+}
+
+class ComparePanel implements Part {
+  readonly element: HTMLElement;
+  private readonly matches: Match[];
+  private readonly moved: number[];
+  private readonly box = make("div", { class: "compare-picture" });
+  private readonly note = make("p", { class: "part-note" });
+  private readonly chosen = make("p", { class: "compare-item" });
+  private readonly movedBox = make("div", {});
+  private readonly matchBox = make("div", { class: "compare-matches" });
+  private readonly flowBox = make("details", { class: "compare-flows" });
+  private level: number;
+  private allMoved = false;
+  private scene: Scene | null = null;
+
+  constructor(private readonly app: App) {
+    const { data } = app;
+    const [a, b, jaccard] = [data.ints("compare.a"), data.ints("compare.b"), data.floats("compare.match")];
+    const pairs = Array.from(a, (one, i) => ({ a: one, b: b[i], jaccard: jaccard[i] }));
+    this.matches = oneToOne(pairs, app.forest("tree"), app.forest("compare"));
+    this.moved = data.has("compare.moved") ? Array.from(data.ints("compare.moved")) : [];
+    this.level = this.firstLevel();
+    this.element = make("section", { class: "part part-compare", "aria-label": "Two trees" }, ...this.contents());
+    whenResized(this.box, () => this.draw());
+    this.show();
+  }
+
+  show(before?: Readonly<State>): void {
+    const { panel, renamed } = this.app.state;
+    if (panel !== "compare") return;
+    this.chosen.textContent = this.itemWords();
+    // Tables depend on names and the level alone; a chosen item changes only the picture.
+    if (before === undefined || before.panel !== "compare" || before.renamed !== renamed) this.fillTables();
+    this.draw();
+  }
+
+  /** The deepest level at which both trees are still easy to look at. */
+  private firstLevel(): number {
+    let level = 1;
+    for (let next = 2; next <= this.deepest(); next++) {
+      const groups = (["tree", "compare"] as const).map((key) => new Side(this.app.forest(key), next).ends().length);
+      if (Math.max(...groups) > 24) break;
+      level = next;
+    }
+    return level;
+  }
+
+  private deepest(): number {
+    return Math.max(this.app.forest("tree").depth, this.app.forest("compare").depth, 1);
+  }
+
+  private contents(): HTMLElement[] {
+    const levels = Array.from({ length: this.deepest() }, (_, i): [string, string] => [String(i + 1), i + 1 === this.deepest() ? `${i + 1} (lowest groups)` : String(i + 1)]);
+    const level = select(levels, String(this.level), (value) => {
+      this.level = Number(value);
+      this.scene = null;
+      this.show();
+    });
+    const sentences = this.app.data.info.compare?.sentences ?? [];
+    return [
+      make("div", { class: "part-lead" }, ...sentences.map((one) => make("p", {}, one))),
+      make("div", { class: "part-controls" }, labelled("Level", level)),
+      this.box,
+      this.note,
+      this.chosen,
+      this.movedBox,
+      this.matchBox,
+      this.flowBox,
+    ];
+  }
+
+  private gather(): Scene {
+    if (this.scene) return this.scene;
+    const [tree, other] = [this.app.forest("tree"), this.app.forest("compare")];
+    const left = new Side(tree, this.level);
+    const right = new Side(other, this.level, places(tree));
+    const partner = new Map(this.matches.map((pair) => [pair.b, pair.a]));
+    this.scene = { left, right, partner, matched: new Set(partner.values()), ribbons: ribbons(left, right, new Set(this.moved)) };
+    return this.scene;
+  }
+
+  private draw(): void {
+    if (this.app.state.panel !== "compare" || this.box.clientWidth === 0) return;
+    const { svg, left_out } = picture(this.app, this.gather(), this.box.clientWidth, (item) => this.app.set({ item }));
+    this.box.replaceChildren(svg);
+    const hidden = left_out > 0 ? ` ${count(left_out, "thin ribbon")} are not drawn; the table of groups has them.` : "";
+    this.note.textContent = `A ribbon joins the items that two groups share; its width is their number. Equal colours: groups that match. Grey and hatched: no match. Strong ribbons with an outline: rows that moved.${hidden}`;
+  }
+
+  private itemWords(): string {
+    const { item } = this.app.state;
+    if (item === null) return "Choose an item to see its place in both trees.";
+    const { left, right } = this.gather();
+    const verb = this.moved.includes(item) ? "It moved." : "It did not move.";
+    return `${itemName(this.app, item)}: left in ${groupName(this.app, "tree", left.group[item])}, right in ${groupName(this.app, "compare", right.group[item])}. ${verb}`;
+  }
+
+  private fillTables(): void {
+    const scene = this.gather();
+    this.movedBox.replaceChildren(...this.movedRows(scene));
+    this.matchBox.replaceChildren(...this.matchTable(scene));
+    this.flowBox.replaceChildren(make("summary", {}, "Ribbons as a table"), this.flowTable(scene.ribbons));
+  }
+
+  private movedRows(scene: Scene): HTMLElement[] {
+    const title = make("h3", {}, `Rows that moved: ${this.moved.length.toLocaleString("en")}`);
+    if (this.moved.length === 0) return [title, make("p", {}, "No row moved.")];
+    const listed = this.allMoved ? this.moved : this.moved.slice(0, MOVED_LISTED);
+    const entries = listed.map((item) =>
+      make("li", {}, button(itemName(this.app, item), () => this.app.set({ item }), "part-link"),
+        ` ${groupName(this.app, "tree", scene.left.group[item], 30)} → ${groupName(this.app, "compare", scene.right.group[item], 30)}`));
+    const list = make("ul", { class: "part-list compare-moved-list" }, ...entries);
+    if (listed.length === this.moved.length) return [title, list];
+    const more = button(`Show all ${this.moved.length.toLocaleString("en")}`, () => {
+      this.allMoved = true;
+      this.movedBox.replaceChildren(...this.movedRows(scene));
+    });
+    return [title, list, more];
+  }
+
+  private matchTable(scene: Scene): HTMLElement[] {
+    const [tree, other] = [scene.left.forest, scene.right.forest];
+    const ends = new Set(scene.left.ends());
+    const here = this.matches.filter((pair) => ends.has(pair.a));
+    here.sort((one, two) => scene.left.begin[one.a] - scene.left.begin[two.a]);
+    const rows = here.map(({ a, b, jaccard }) =>
+      make("tr", {}, make("td", {}, this.swatch(a), groupName(this.app, "tree", a, 40)), cell(tree.sizes[a]),
+        make("td", {}, this.swatch(a), groupName(this.app, "compare", b, 40)), cell(other.sizes[b]), make("td", { class: "part-number" }, percent(jaccard))));
+    const [usedA, usedB] = [new Set(this.matches.map((pair) => pair.a)), new Set(this.matches.map((pair) => pair.b))];
+    const alone = [
+      ...[...ends].filter((z) => z > 0 && !usedA.has(z)).map((z) => `${groupName(this.app, "tree", z, 40)} (left, ${tree.sizes[z].toLocaleString("en")})`),
+      ...scene.right.ends().filter((z) => z > 0 && !usedB.has(z)).map((z) => `${groupName(this.app, "compare", z, 40)} (right, ${other.sizes[z].toLocaleString("en")})`),
+    ];
+    const note = alone.length === 0 ? "Every group at this level has a match." : `Groups without a match: ${alone.slice(0, 30).join("; ")}${alone.length > 30 ? `; and ${alone.length - 30} more` : ""}.`;
+    return [
+      make("h3", {}, "Groups that match"),
+      table(["Left", "Items", "Right", "Items", "Overlap"], rows.slice(0, TABLE_ROWS)),
+      make("p", { class: "part-note" }, `Overlap is the Jaccard index: items in both groups, as a share of items in either. ${note}`),
+    ];
+  }
+
+  private flowTable(all: Ribbon[]): HTMLElement {
+    const sorted = [...all].sort((one, other) => other.items.length - one.items.length).slice(0, TABLE_ROWS);
+    const rows = sorted.map((one) =>
+      make("tr", {}, make("td", {}, groupName(this.app, "tree", one.left, 40)), make("td", {}, groupName(this.app, "compare", one.right, 40)),
+        cell(one.items.length), make("td", {}, one.moved ? "moved" : "did not move")));
+    return table(["Left", "Right", "Items", "Rows"], rows);
+  }
+
+  private swatch(node: number): HTMLElement {
+    const mark = make("span", { class: "compare-swatch", "aria-hidden": "true" });
+    mark.style.setProperty("background", nodeColour(this.app, node));
+    return mark;
+  }
+}
+
+function cell(n: number): HTMLElement {
+  return make("td", { class: "part-number" }, n.toLocaleString("en"));
+}
+
+/** A table that scrolls sideways by itself where the page is narrow. */
+function table(heads: string[], rows: HTMLElement[]): HTMLElement {
+  const head = make("thead", {}, make("tr", {}, ...heads.map((one) => make("th", { scope: "col" }, one))));
+  return make("div", { class: "part-scroll", tabindex: "0", role: "group", "aria-label": "Table" }, make("table", {}, head, make("tbody", {}, ...rows)));
 }

@@ -1,0 +1,39 @@
+/** How items, groups, levels and numbers are called in these panels. */
+
+import type { App } from "../app";
+import type { TreeKey } from "../container";
+
+export function itemName(app: App, item: number): string {
+  const name = app.data.has("items.names") ? app.data.texts("items.names").at(item) : "";
+  return shorten(name || `row ${app.data.ints("items.row")[item]}`, 80);
+}
+
+/** What a person calls a group: the name given in this page, the name in the data, or its number. */
+export function groupName(app: App, key: TreeKey, node: number, most = 60): string {
+  if (node < 0) return "no group of the estimate";
+  const forest = app.forest(key);
+  const given = app.state.renamed.get(`${key}:${forest.ids[node]}`);
+  return shorten(given || forest.names.at(node) || forest.phrases.at(node) || `group ${forest.ids[node]}`, most);
+}
+
+export function shorten(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+export function percent(share: number): string {
+  if (!Number.isFinite(share)) return "not known";
+  return `${Math.round(100 * share)} %`;
+}
+
+/** "1 item", "12 items", "1,200 items". */
+export function count(n: number, one: string, many = `${one}s`): string {
+  return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+}
+
+export function figure(value: number): string {
+  if (!Number.isFinite(value)) return "not known";
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size >= 100000 || size < 0.001) return value.toExponential(2);
+  return value.toLocaleString("en", { maximumSignificantDigits: size >= 1000 ? 5 : 3 });
+}

@@ -15,16 +15,14 @@ def source_of_model(model: Any) -> Source:
         Fitted.
     """
     said, state = summarise(model), vars(model)  # an older bhmc saved models without some of it
-    diagnostics = model.diagnostics_
     return Source(
         tree=model.tree_,
         dendrogram=state.get("dendrogram_"),
         features=state.get("node_features_"),
         draws=model.draws_,
-        diagnostics=diagnostics,
+        diagnostics=model.diagnostics_,
         outlier_scores=state.get("outlier_scores_"),
         about=(said.data, said.tree, said.odd_text),
-        chain_sentences=(*said.chains, *diagnostics.problems[:3]),
         opens_with=said.view,
         label=label_of(model, "this tree"),
     )

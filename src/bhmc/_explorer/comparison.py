@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bhmc._explorer.container import Arrays, floats
 from bhmc._explorer.shown import Shown
 from bhmc.metrics._compare_trees import NodeMatch, TreeComparison
+from bhmc.tree import Tree
 from bhmc.tree.html import count, short
 from bhmc.tree.node_names import name_of
 
@@ -100,7 +101,7 @@ def _moved(found: TreeComparison) -> Iterator[str]:
         return
     yield (
         f"{len(moved):,} of {n:,} rows moved: they left or joined a matched group. They are "
-        f"{_listed([found.name(place) for place in moved], len(moved))}."
+        f"{_rows(found, moved)}."
     )
 
 
@@ -109,7 +110,7 @@ def _changed(found: TreeComparison, phrases: list[str]) -> Iterator[str]:
     changed = [pair for pair in found.matches if pair.jaccard < 1]
     for pair in changed[:_MOST_GROUPS]:
         parts = [
-            f"{word}: {_listed([found.name(place) for place in places.tolist()], len(places))}"
+            f"{word}: {_rows(found, places.tolist())}"
             for word, places in (("left it", found.left(pair)), ("joined it", found.joined(pair)))
             if len(places)
         ]
@@ -128,8 +129,9 @@ def _alone(found: TreeComparison, ours: list[str], theirs: list[str]) -> Iterato
         if not ones:
             continue
         named = [_of_side(found, side, one, phrases) for one in ones[:_MOST_GROUPS]]
+        more = f" and {len(ones) - len(named):,} more" if len(ones) > len(named) else ""
         where = "left" if side == "a" else "right"
-        yield f"Only on the {where}: {_listed(named, len(ones))}."
+        yield f"Only on the {where}: {', '.join(named)}{more}."
 
 
 def _of_side(found: TreeComparison, side: str, one: NodeMatch, phrases: list[str]) -> str:
@@ -138,17 +140,21 @@ def _of_side(found: TreeComparison, side: str, one: NodeMatch, phrases: list[str
     return text[0].lower() + text[1:]
 
 
-def _group(tree, node: int, phrases: list[str], size: int) -> str:
+def _group(tree: Tree, node: int, phrases: list[str], size: int) -> str:
     """`Group 3 (milk, hair; 41 rows)`."""
     said = short(name_of(tree, node) or phrases[node])
     inside = f"{said}; {count(size, 'row')}" if said else count(size, "row")
     return f"Group {node} ({inside})"
 
 
-def _listed(names: list[str], n: int) -> str:
-    shown = [short(name) for name in names[:_MOST_ROWS]]
-    more = n - len(shown)
-    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+def _rows(found: TreeComparison, places: list[int]) -> str:
+    """Some rows by name."""
+    plain = found.a.names is None and found.b.names is None
+    named = [
+        short(f"row {found.name(one)}" if plain else found.name(one)) for one in places[:_MOST_ROWS]
+    ]
+    more = len(places) - _MOST_ROWS
+    return ", ".join(named) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _has(shown: Shown, node: int) -> bool:

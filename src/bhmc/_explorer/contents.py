@@ -27,13 +27,14 @@ from bhmc._explorer.nodes import (
 )
 from bhmc._explorer.shown import Shown, shown
 from bhmc._explorer.sources import Extras, Source
-from bhmc._explorer.traces import trace_arrays
+from bhmc._explorer.traces import chain_sentences, trace_arrays
 from bhmc._validation.parameters import check_whole
 from bhmc.metrics._compare_trees import compare_trees
 from bhmc.posterior.summary import evenly_spaced
 from bhmc.posterior.support import path_support
 from bhmc.tree import Tree
 from bhmc.tree.html import count
+from bhmc.tree.node_features import NodeFeatures
 
 # Nodes whose effects and members are told, the largest.
 _MOST_DESCRIBED = 300
@@ -80,7 +81,7 @@ def contents(source: Source, extras: Extras) -> tuple[dict[str, Any], bytes]:
     images = None if extras.images is None else check_images(extras.images, len(tree.paths))
     other = None if extras.compare is None else compare_trees(tree, extras.compare)
     support, membership = _memberships(source)
-    told = _told(tree, source, membership)
+    told = _told(tree, source.features, membership)
     page = _page(source, most, told.members)
     arrays = _tree_arrays("tree", told, page, page.rows)
     arrays |= item_arrays(source, page.rows, support)
@@ -103,7 +104,7 @@ def contents(source: Source, extras: Extras) -> tuple[dict[str, Any], bytes]:
         "levels_shown": [],
     }
     if other is not None:
-        beside = _told(other.b, None, None)
+        beside = _told(other.b, extras.compare_features, None)
         arrays |= _tree_arrays("compare", beside, page, compare_rows(other, page.rows))
         arrays |= compare_arrays(other, told.shown, beside.shown, page.item_of)
         trees.append(_about_tree("compare", extras.compare_label, beside.shown))
@@ -138,7 +139,7 @@ def _add_draws(source: Source, page: _Page, info: dict[str, Any], arrays: Arrays
         arrays |= trace_arrays(tree, draws, source.diagnostics)
         info["chains"] = {
             "converged": source.diagnostics.converged,
-            "sentences": list(source.chain_sentences),
+            "sentences": chain_sentences(tree, draws, source.diagnostics),
         }
 
 
@@ -157,9 +158,8 @@ def _memberships(source: Source) -> tuple[NDArray | None, NDArray | None]:
     return support, path_support(tree.paths, tree.n_nodes, draws[::step])
 
 
-def _told(tree: Tree, source: Source | None, membership: NDArray | None) -> _Told:
+def _told(tree: Tree, features: NodeFeatures | None, membership: NDArray | None) -> _Told:
     found = shown(tree)
-    features = None if source is None else source.features
     phrases = node_phrases(found, features)
     places = largest(found, _MOST_DESCRIBED)
     if features is None:

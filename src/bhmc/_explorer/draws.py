@@ -17,15 +17,19 @@ from bhmc.tree import Tree
 MOST_DRAWS, MOST_ITEMS, _MOST_COUNTED = 30, 1_500, 100
 # A node of a draw whose best Jaccard index is lower is like no node of the tree.
 _LEAST_MATCH = 0.1
+# Pairs of groups are counted in a full table if it has no more cells than this times the rows.
+_FEW_CELLS = 8
 
 
 class Second(NamedTuple):
-    """Where each item is second most often."""
+    """Where each item is if it is not in its own leaf."""
 
     node: NDArray[np.int64]
-    """A leaf of the tree, -1 if it is nowhere else."""
+    """The leaf of the tree where it is most often then, -1 if it is nowhere else."""
     share: NDArray[np.float64]
     """In which share of the draws."""
+    own: NDArray[np.float64]
+    """In which share of the draws it is in its own leaf."""
 
 
 def draw_arrays(tree: Tree, draws: Draws, rows: NDArray[np.int64], items: NDArray) -> Arrays:
@@ -73,10 +77,15 @@ def best_matches(theirs: NDArray, ours: NDArray) -> NDArray[np.int64]:
     theirs, ours : (n,) arrays
         Groups of the same rows: whole numbers, none below 0.
     """
-    width = int(ours.max()) + 1
-    pairs, both = np.unique(theirs.astype(np.int64) * width + ours, return_counts=True)
-    a, b = pairs // width, pairs % width
     size_a, size_b = np.bincount(theirs), np.bincount(ours)
+    pairs = theirs.astype(np.int64) * len(size_b) + ours
+    if len(size_a) * len(size_b) <= _FEW_CELLS * len(pairs):
+        counts = np.bincount(pairs)  # several times quicker than sorting
+        pairs = np.flatnonzero(counts)
+        both = counts[pairs]
+    else:
+        pairs, both = np.unique(pairs, return_counts=True)
+    a, b = np.divmod(pairs, len(size_b))
     jaccard = both / (size_a[a] + size_b[b] - both)
     best = np.full(len(size_a), -1, dtype=np.int64)
     order = np.lexsort((-b, jaccard))  # the last one that is put at a place stays there
@@ -86,7 +95,7 @@ def best_matches(theirs: NDArray, ours: NDArray) -> NDArray[np.int64]:
 
 
 def second_places(tree: Tree, draws: Draws, rows: NDArray[np.int64]) -> Second:
-    """The leaf in which each row is second most often, its own leaf counted as the first.
+    """The leaf, beside its own, in which each row is most often.
 
     In a draw a row is in the leaf of the tree that is most like its leaf of the draw.
 
@@ -102,14 +111,15 @@ def second_places(tree: Tree, draws: Draws, rows: NDArray[np.int64]) -> Second:
     own = tree.paths[:, -1]
     counted = evenly_spaced(len(draws.partitions), _MOST_COUNTED).tolist()
     found = np.stack([_leaf_in(draws.partitions[one], own, rows) for one in counted])
-    elsewhere = (found >= 0) & (found != own[rows])
+    here = found == own[rows]
+    elsewhere = (found >= 0) & ~here
     item = np.broadcast_to(np.arange(len(rows)), found.shape)[elsewhere]
     pairs, times = np.unique(item * tree.n_nodes + found[elsewhere], return_counts=True)
     node, share = np.full(len(rows), -1), np.zeros(len(rows))
     order = np.lexsort((-pairs, times))  # of equals the lowest node, which is put last
     of = pairs[order] // tree.n_nodes
     node[of], share[of] = pairs[order] % tree.n_nodes, times[order] / len(counted)
-    return Second(node, share)
+    return Second(node, share, here.mean(axis=0))
 
 
 def second_arrays(found: Second | None, n_items: int) -> Arrays:
@@ -122,9 +132,13 @@ def second_arrays(found: Second | None, n_items: int) -> Arrays:
     n_items : int
         Items of the page.
     """
-    node = np.full(n_items, -1) if found is None else found.node
-    share = np.full(n_items, np.nan) if found is None else found.share
-    return {"items.second": node.astype("<i4"), "items.second_share": floats(share)}
+    unknown = np.full(n_items, np.nan)
+    found = Second(np.full(n_items, -1), unknown, unknown) if found is None else found
+    return {
+        "items.second": found.node.astype("<i4"),
+        "items.second_share": floats(found.share),
+        "items.own_share": floats(found.own),
+    }
 
 
 def _leaf_in(draw: Partition, own: NDArray, rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -11,8 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from bhmc._explorer.contents import contents
 from bhmc._explorer.container import whole
+from bhmc._explorer.contents import contents
 from bhmc._explorer.fallback import fallback
 from bhmc._explorer.sources import Extras, Source
 from bhmc._io.atomic_write import write_atomically

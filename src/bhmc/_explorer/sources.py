@@ -28,8 +28,6 @@ class Source:
     outlier_scores: NDArray[np.float64] | None = None
     about: tuple[str, ...] = ()
     """Sentences on the fit."""
-    chain_sentences: tuple[str, ...] = ()
-    """Whether the chains agree, in words."""
     opens_with: str = "tree"
     """"tree" or "dendrogram"."""
     label: str = "this tree"
@@ -43,6 +41,8 @@ class Extras:
     compare: Any = None
     """Another fitted model, a tree or labels."""
     compare_label: str = "the other tree"
+    compare_features: NodeFeatures | None = None
+    """What sets the nodes of that tree apart."""
     images: Any = None
     """(n, height, width) or (n, height, width, channels), an image a row."""
     max_items: int = 20_000
@@ -69,7 +69,14 @@ def extras_of(compare: Any, images: Any, max_items: int, title: str | None) -> E
     compare, images, max_items, title
         As in `Tree.explore`.
     """
-    return Extras(compare, label_of(compare, "the other tree"), images, max_items, title)
+    return Extras(
+        compare=compare,
+        compare_label=label_of(compare, "the other tree"),
+        compare_features=None if compare is None else getattr(compare, "node_features_", None),
+        images=images,
+        max_items=max_items,
+        title=title,
+    )
 
 
 def label_of(value: Any, otherwise: str) -> str:

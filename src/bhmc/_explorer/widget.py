@@ -7,8 +7,8 @@ from typing import Any
 import anywidget
 import traitlets
 
-from bhmc._explorer.page import program
 from bhmc._explorer.container import whole
+from bhmc._explorer.page import program
 
 
 class Explorer(anywidget.AnyWidget):

@@ -43,10 +43,14 @@ function contents(app: App, traces: Trace[]): HTMLElement[] {
   const sentences = app.data.info.chains?.sentences ?? [];
   const top = make("div", { class: "part-lead" }, ...sentences.map((one) => make("p", {}, one)));
   if (traces.length === 0) return [top];
+  // Numbers on which the chains disagree come first: they are what a reader must not miss.
+  const worse = ["poor", "fair", "none", "good"];
+  const rank = (one: Trace) => Math.min(worse.indexOf(verdict(one.rhat)[1]), 2);
+  const sorted = [...traces].sort((one, other) => rank(one) - rank(other));
   const nChains = traces[0].chains.length;
   const legend = make("ul", { class: "chains-legend" }, ...Array.from({ length: nChains }, (_, c) => legendEntry(c)));
   const note = make("p", { class: "part-note" }, `${count(nChains, "chain")}, ${count(traces[0].chains[0].length, "draw")} each. R-hat compares chains: near 1, they agree. Lines that lie on top of each other are a good sign; lines that drift or stay apart are not.`);
-  return [top, legend, make("div", { class: "chains-charts" }, ...traces.map(chart)), note];
+  return [top, legend, make("div", { class: "chains-charts" }, ...sorted.map(chart)), note];
 }
 
 function legendEntry(chain: number): HTMLElement {
@@ -56,7 +60,7 @@ function legendEntry(chain: number): HTMLElement {
 
 /** R-hat in words; [1] sorts it into good, fair and poor. */
 export function verdict(rhat: number): [words: string, kind: "good" | "fair" | "poor" | "none"] {
-  if (!Number.isFinite(rhat)) return ["R-hat is not known: it needs two chains that vary", "none"];
+  if (Number.isNaN(rhat)) return ["R-hat is not known: it needs two chains that vary", "none"];
   if (rhat < 1.05) return ["The chains agree", "good"];
   if (rhat < 1.1) return ["The chains differ a little", "fair"];
   return ["The chains disagree: do not trust this number yet", "poor"];
@@ -64,7 +68,7 @@ export function verdict(rhat: number): [words: string, kind: "good" | "fair" | "
 
 function chart(trace: Trace): HTMLElement {
   const [words, kind] = verdict(trace.rhat);
-  const rhat = Number.isFinite(trace.rhat) ? `R-hat ${trace.rhat.toFixed(3)}. ` : "";
+  const rhat = Number.isNaN(trace.rhat) ? "" : `R-hat ${Number.isFinite(trace.rhat) ? trace.rhat.toFixed(3) : "is infinite"}. `;
   return make("figure", { class: "chains-chart" },
     make("figcaption", {},
       make("strong", {}, trace.name),

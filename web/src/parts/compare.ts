@@ -3,8 +3,9 @@
 import type { App, Part, State } from "../app";
 import { button, labelled, make, select, whenResized } from "./build";
 import { nodeColour } from "./colours";
-import { type Match, oneToOne, places, type Ribbon, ribbons, Side } from "./comparelayout";
+import { places, type Ribbon, ribbons, Side } from "./comparelayout";
 import { picture, type Scene } from "./comparepicture";
+import { Matches } from "./matches";
 import { count, groupName, itemName, percent } from "./words";
 
 const MOVED_LISTED = 40;
@@ -19,8 +20,9 @@ export function comparePart(app: App): Part | null {
 
 class ComparePanel implements Part {
   readonly element: HTMLElement;
-  private readonly matches: Match[];
+  private readonly matches: Matches;
   private readonly moved: number[];
+  private readonly movedSet: ReadonlySet<number>;
   private readonly box = make("div", { class: "compare-picture" });
   private readonly note = make("p", { class: "part-note" });
   private readonly chosen = make("p", { class: "compare-item" });
@@ -32,11 +34,9 @@ class ComparePanel implements Part {
   private scene: Scene | null = null;
 
   constructor(private readonly app: App) {
-    const { data } = app;
-    const [a, b, jaccard] = [data.ints("compare.a"), data.ints("compare.b"), data.floats("compare.match")];
-    const pairs = Array.from(a, (one, i) => ({ a: one, b: b[i], jaccard: jaccard[i] }));
-    this.matches = oneToOne(pairs, app.forest("tree"), app.forest("compare"));
-    this.moved = data.has("compare.moved") ? Array.from(data.ints("compare.moved")) : [];
+    this.matches = new Matches(app.data, app.forest("tree"), app.forest("compare"));
+    this.moved = app.data.has("compare.moved") ? Array.from(app.data.ints("compare.moved")) : [];
+    this.movedSet = new Set(this.moved);
     this.level = this.firstLevel();
     this.element = make("section", { class: "part part-compare", "aria-label": "Two trees" }, ...this.contents());
     whenResized(this.box, () => this.draw());
@@ -92,8 +92,8 @@ class ComparePanel implements Part {
     const [tree, other] = [this.app.forest("tree"), this.app.forest("compare")];
     const left = new Side(tree, this.level);
     const right = new Side(other, this.level, places(tree));
-    const partner = new Map(this.matches.map((pair) => [pair.b, pair.a]));
-    this.scene = { left, right, partner, matched: new Set(partner.values()), ribbons: ribbons(left, right, new Set(this.moved)) };
+    const moved = (item: number, a: number, b: number) => this.movedSet.has(item) && !this.matches.pair(a, b);
+    this.scene = { left, right, matches: this.matches, ribbons: ribbons(left, right, moved) };
     return this.scene;
   }
 
@@ -109,8 +109,16 @@ class ComparePanel implements Part {
     const { item } = this.app.state;
     if (item === null) return "Choose an item to see its place in both trees.";
     const { left, right } = this.gather();
-    const verb = this.moved.includes(item) ? "It moved." : "It did not move.";
-    return `${itemName(this.app, item)}: left in ${groupName(this.app, "tree", left.group[item])}, right in ${groupName(this.app, "compare", right.group[item])}. ${verb}`;
+    const name = itemName(this.app, item);
+    if (right.group[item] < 0) return `${name} is only in the left tree.`;
+    return `${name} at level ${this.level}: ${this.way(left.group[item], right.group[item], 60)}. ${this.movedSet.has(item) ? "It moved." : "It did not move."}`;
+  }
+
+  /** From a group of the left tree to one of the right. */
+  private way(a: number, b: number, most: number): string {
+    if (b < 0) return "is only in the left tree";
+    const words = `${groupName(this.app, "tree", a, most)} → ${groupName(this.app, "compare", b, most)}`;
+    return this.matches.pair(a, b) ? `${words} (these match)` : words;
   }
 
   private fillTables(): void {
@@ -126,7 +134,7 @@ class ComparePanel implements Part {
     const listed = this.allMoved ? this.moved : this.moved.slice(0, MOVED_LISTED);
     const entries = listed.map((item) =>
       make("li", {}, button(itemName(this.app, item), () => this.app.set({ item }), "part-link"),
-        ` ${groupName(this.app, "tree", scene.left.group[item], 30)} → ${groupName(this.app, "compare", scene.right.group[item], 30)}`));
+        `: ${this.way(scene.left.group[item], scene.right.group[item], 30)}`));
     const list = make("ul", { class: "part-list compare-moved-list" }, ...entries);
     if (listed.length === this.moved.length) return [title, list];
     const more = button(`Show all ${this.moved.length.toLocaleString("en")}`, () => {
@@ -138,23 +146,27 @@ class ComparePanel implements Part {
 
   private matchTable(scene: Scene): HTMLElement[] {
     const [tree, other] = [scene.left.forest, scene.right.forest];
-    const ends = new Set(scene.left.ends());
-    const here = this.matches.filter((pair) => ends.has(pair.a));
-    here.sort((one, two) => scene.left.begin[one.a] - scene.left.begin[two.a]);
-    const rows = here.map(({ a, b, jaccard }) =>
-      make("tr", {}, make("td", {}, this.swatch(a), groupName(this.app, "tree", a, 40)), cell(tree.sizes[a]),
-        make("td", {}, this.swatch(a), groupName(this.app, "compare", b, 40)), cell(other.sizes[b]), make("td", { class: "part-number" }, percent(jaccard))));
-    const [usedA, usedB] = [new Set(this.matches.map((pair) => pair.a)), new Set(this.matches.map((pair) => pair.b))];
+    const [lefts, rights] = [scene.left.ends(), scene.right.ends()];
+    const rows = lefts.filter((z) => z > 0).flatMap((a) => {
+      const match = this.matches.ofTree(a);
+      return match ? [this.matchRow(a, match.b, match.jaccard)] : [];
+    });
     const alone = [
-      ...[...ends].filter((z) => z > 0 && !usedA.has(z)).map((z) => `${groupName(this.app, "tree", z, 40)} (left, ${tree.sizes[z].toLocaleString("en")})`),
-      ...scene.right.ends().filter((z) => z > 0 && !usedB.has(z)).map((z) => `${groupName(this.app, "compare", z, 40)} (right, ${other.sizes[z].toLocaleString("en")})`),
+      ...lefts.filter((z) => !this.matches.ofTree(z)).map((z) => `${groupName(this.app, "tree", z, 40)} (left, ${tree.sizes[z].toLocaleString("en")})`),
+      ...rights.filter((z) => !this.matches.ofOther(z)).map((z) => `${groupName(this.app, "compare", z, 40)} (right, ${other.sizes[z].toLocaleString("en")})`),
     ];
     const note = alone.length === 0 ? "Every group at this level has a match." : `Groups without a match: ${alone.slice(0, 30).join("; ")}${alone.length > 30 ? `; and ${alone.length - 30} more` : ""}.`;
     return [
       make("h3", {}, "Groups that match"),
       table(["Left", "Items", "Right", "Items", "Overlap"], rows.slice(0, TABLE_ROWS)),
-      make("p", { class: "part-note" }, `Overlap is the Jaccard index: items in both groups, as a share of items in either. ${note}`),
+      make("p", { class: "part-note" }, `Overlap is the Jaccard index: items in both groups, as a share of items in either. Below 50 % there is no match. ${note}`),
     ];
+  }
+
+  private matchRow(a: number, b: number, jaccard: number): HTMLElement {
+    const [tree, other] = [this.app.forest("tree"), this.app.forest("compare")];
+    return make("tr", {}, make("td", {}, this.swatch(a), groupName(this.app, "tree", a, 40)), cell(tree.sizes[a]),
+      make("td", {}, this.swatch(a), groupName(this.app, "compare", b, 40)), cell(other.sizes[b]), make("td", { class: "part-number" }, percent(jaccard)));
   }
 
   private flowTable(all: Ribbon[]): HTMLElement {

@@ -47,9 +47,9 @@ export class Side {
     return out;
   }
 
-  /** Groups that end a path at the level, from the top. */
+  /** Groups that end a path at the level, from the top. A row that the tree does not have is in group -1. */
   ends(): number[] {
-    return [...new Set(this.group)].sort((a, b) => this.begin[a] - this.begin[b]);
+    return [...new Set(this.group)].filter((z) => z >= 0).sort((a, b) => this.begin[a] - this.begin[b]);
   }
 
   private arrange(place: Float64Array | null): Float64Array {
@@ -90,12 +90,14 @@ export function places(forest: Forest): Uint32Array {
 }
 
 /** Ribbons between the groups of two sides; rows that moved have ribbons of their own. */
-export function ribbons(left: Side, right: Side, moved: ReadonlySet<number>): Ribbon[] {
+export function ribbons(left: Side, right: Side, hasMoved: (item: number, a: number, b: number) => boolean): Ribbon[] {
   const found = new Map<string, Ribbon>();
   left.group.forEach((a, item) => {
     const b = right.group[item];
-    const key = `${a}:${b}:${moved.has(item)}`;
-    const ribbon = found.get(key) ?? { left: a, right: b, moved: moved.has(item), items: [], leftAt: 0, rightAt: 0 };
+    if (b < 0) return;
+    const moved = hasMoved(item, a, b);
+    const key = `${a}:${b}:${moved}`;
+    const ribbon = found.get(key) ?? { left: a, right: b, moved, items: [], leftAt: 0, rightAt: 0 };
     ribbon.items.push(item);
     found.set(key, ribbon);
   });
@@ -118,22 +120,3 @@ function stack(all: Ribbon[], key: (one: Ribbon) => [number, number, number], pu
   }
 }
 
-export interface Match {
-  a: number;
-  b: number;
-  jaccard: number;
-}
-
-/** Pairs of groups, each group in one pair at most; the best pairs first, and those of equal levels before others. */
-export function oneToOne(pairs: Match[], left: Forest, right: Forest): Match[] {
-  const apart = (pair: Match) => Math.abs(left.levels[pair.a] - right.levels[pair.b]);
-  const [usedA, usedB] = [new Set<number>(), new Set<number>()];
-  const kept: Match[] = [];
-  for (const pair of [...pairs].sort((one, other) => other.jaccard - one.jaccard || apart(one) - apart(other))) {
-    if (!(pair.jaccard > 0) || usedA.has(pair.a) || usedB.has(pair.b)) continue;
-    usedA.add(pair.a);
-    usedB.add(pair.b);
-    kept.push(pair);
-  }
-  return kept;
-}

@@ -3,8 +3,9 @@
 import type { App } from "../app";
 import { inkOn, type Rgb } from "../colour";
 import { makeSvg } from "./build";
-import { nodeColour, noGroup } from "./colours";
+import { ink, nodeColour } from "./colours";
 import { type Box, type Ribbon, Side } from "./comparelayout";
+import type { Matches } from "./matches";
 import { count, groupName, itemName } from "./words";
 
 const MOST_RIBBONS = 600;
@@ -14,10 +15,7 @@ export interface Scene {
   left: Side;
   right: Side;
   ribbons: Ribbon[];
-  /** The node of `tree` whose colour a node of `compare` has; none: no match. */
-  partner: ReadonlyMap<number, number>;
-  /** Nodes of `tree` that have a match. */
-  matched: ReadonlySet<number>;
+  matches: Matches;
 }
 
 interface Plan {
@@ -54,10 +52,11 @@ function chosenRibbons(app: App, all: Ribbon[]): Ribbon[] {
   return ranked.slice(0, MOST_RIBBONS).map(({ one }) => one).reverse();
 }
 
+/** Pale, so that a name on it can be read. */
 function hatch(app: App): SVGElement {
-  const line = makeSvg("path", { d: "M-1,1L1,-1M0,6L6,0M5,7L7,5", stroke: app.palette.dark ? "#14171c" : "#ffffff", "stroke-width": 1.4 });
-  const pattern = makeSvg("pattern", { id: "bhmc-hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse" }, makeSvg("rect", { width: 6, height: 6, fill: noGroup(app) }), line);
-  return makeSvg("defs", {}, pattern);
+  const line = makeSvg("path", { d: "M-1,1L1,-1M0,8L8,0M7,9L9,7", stroke: app.palette.dark ? "#4d545e" : "#c3c8cf", "stroke-width": 1.5 });
+  const ground = makeSvg("rect", { width: 8, height: 8, fill: app.palette.dark ? "#2a2f37" : "#eef0f2" });
+  return makeSvg("defs", {}, makeSvg("pattern", { id: "bhmc-hatch", width: 8, height: 8, patternUnits: "userSpaceOnUse" }, ground, line));
 }
 
 function headings(app: App, plan: Plan): SVGElement[] {
@@ -89,8 +88,9 @@ function side(app: App, scene: Scene, plan: Plan, isLeft: boolean): SVGElement[]
 
 function boxOf(app: App, scene: Scene, plan: Plan, box: Box, isLeft: boolean, from: number, wide: number, tall: number): SVGElement {
   const key = isLeft ? "tree" : "compare";
-  const partner = isLeft ? box.node : scene.partner.get(box.node);
-  const unmatched = isLeft ? !scene.matched.has(box.node) : partner === undefined;
+  const match = isLeft ? scene.matches.ofTree(box.node) : scene.matches.ofOther(box.node);
+  const partner = isLeft ? box.node : match?.a;
+  const unmatched = match === undefined;
   const colour = partner === undefined ? "url(#bhmc-hatch)" : nodeColour(app, partner);
   const x = isLeft ? from : plan.width - from - wide;
   const y = box.begin * plan.unit;
@@ -99,7 +99,7 @@ function boxOf(app: App, scene: Scene, plan: Plan, box: Box, isLeft: boolean, fr
   const size = (isLeft ? scene.left : scene.right).forest.sizes[box.node];
   const name = groupName(app, key, box.node);
   const group = makeSvg("g", {}, makeSvg("title", {}, `${name}: ${count(size, "item")}, level ${box.level}${unmatched ? ", no match in the other tree" : ""}`), rect);
-  if (tall >= 13 && wide > 40) group.append(...labelOf(name, size, partner === undefined ? "#000" : textOn(colour), x, y, wide, tall));
+  if (tall >= 13 && wide > 40) group.append(...labelOf(name, size, partner === undefined ? ink(app) : textOn(colour), x, y, wide, tall));
   if (isLeft && app.state.tree === "tree") group.addEventListener("click", () => app.set({ node: box.node }));
   return group;
 }

@@ -24,7 +24,7 @@ export class DrawRow {
     private readonly draws: DrawData,
     private readonly row: number,
   ) {
-    this.element = make("div", { class: "draws-row" }, make("p", { class: "draws-label" }, make("strong", {}, draws.rowName(row)), " ", this.label), this.canvas);
+    this.element = make("div", { class: "draws-row" }, make("p", { class: "draws-label" }, make("strong", {}, `${draws.rowName(row)}:`), this.label), this.canvas);
   }
 
   tell(draw: number, inView: readonly number[]): void {

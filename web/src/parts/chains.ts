@@ -24,7 +24,12 @@ export function chainsPart(app: App): Part | null {
   if (!hasTraces && !app.data.info.chains) return null;
   const traces = hasTraces ? readTraces(app) : [];
   const element = make("section", { class: "part part-chains", "aria-label": "Chains" }, ...contents(app, traces));
-  return { element, show: (_before: Readonly<State>) => undefined };
+  const nChains = traces[0]?.chains.length ?? 0;
+  const show = (_before?: Readonly<State>) => {
+    for (let c = 0; c < nChains; c++) element.style.setProperty(`--chain-${c}`, chainColour(app, c));
+  };
+  show();
+  return { element, show };
 }
 
 function readTraces(app: App): Trace[] {
@@ -54,8 +59,14 @@ function contents(app: App, traces: Trace[]): HTMLElement[] {
 }
 
 function legendEntry(chain: number): HTMLElement {
-  const line = makeSvg("svg", { width: 22, height: 10, "aria-hidden": "true" }, makeSvg("line", { x1: 0, x2: 22, y1: 5, y2: 5, stroke: chainColour(chain), "stroke-width": 3 }));
+  const line = makeSvg("svg", { width: 22, height: 10, "aria-hidden": "true" }, inked(makeSvg("line", { x1: 0, x2: 22, y1: 5, y2: 5, "stroke-width": 3 }), chain));
   return make("li", {}, line, ` Chain ${chain + 1}`);
+}
+
+/** In the colour of a chain, which follows the theme. */
+function inked<T extends SVGElement>(mark: T, chain: number): T {
+  mark.style.setProperty("stroke", `var(--chain-${chain})`);
+  return mark;
 }
 
 /** R-hat in words; [1] sorts it into good, fair and poor. */
@@ -101,7 +112,7 @@ function lines(trace: Trace, words: string): SVGSVGElement {
     ...(high > low ? [text(MARGIN.left - 4, HEIGHT - MARGIN.bottom, figure(low), "end")] : []),
     text(MARGIN.left, HEIGHT - 5, "draw 1", "start"),
     text(WIDTH - MARGIN.right, HEIGHT - 5, `draw ${n}`, "end"),
-    ...trace.chains.map((values, c) => makeSvg("path", { class: "chains-line", stroke: chainColour(c), d: path(values, x, y) })),
+    ...trace.chains.map((values, c) => inked(makeSvg("path", { class: "chains-line", d: path(values, x, y) }), c)),
   );
   return svg;
 }

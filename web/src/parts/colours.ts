@@ -4,11 +4,13 @@ import type { App } from "../app";
 import { css, mix, type Rgb } from "../colour";
 import { Palette } from "../palette";
 
-/** Okabe and Ito's colours, made a little darker or lighter so that they show on white and on black. */
-const CHAINS = ["#0a77c4", "#d2640a", "#0f9a72", "#b75f97", "#8a7a14", "#3f9fd0", "#7b6bd0", "#8a8f98"];
+/** Okabe and Ito's colours, dark enough for lines on white and light enough for lines on black. */
+const CHAINS_LIGHT = ["#0a6fb8", "#c85a00", "#0b8a64", "#a94f88", "#7d6c00", "#3a93c4", "#6a58c8", "#6b717a"];
+const CHAINS_DARK = ["#5ab4f0", "#ff9d4d", "#3fcf9f", "#e59bc8", "#e0cf4f", "#9bd6f5", "#b3a6ff", "#b9bec6"];
 
-export function chainColour(chain: number): string {
-  return CHAINS[chain % CHAINS.length];
+export function chainColour(app: App, chain: number): string {
+  const colours = app.palette.dark ? CHAINS_DARK : CHAINS_LIGHT;
+  return colours[chain % colours.length];
 }
 
 /** Colours by branch, also where the tree on the page is cut: a cut leaves the groups above it without colours. */

@@ -37,7 +37,8 @@ export const commonStyles = `
 .part button.part-link:hover { text-decoration-thickness: 2px; }
 .part-scroll { overflow-x: auto; }
 .part table { border-collapse: collapse; width: 100%; font-size: 0.92em; }
-.part th, .part td { text-align: left; padding: 4px 10px 4px 0; border-bottom: 1px solid var(--part-line); vertical-align: top; overflow-wrap: anywhere; }
+.part th, .part td { text-align: left; padding: 4px 8px 4px 0; border-bottom: 1px solid var(--part-line); vertical-align: top; overflow-wrap: anywhere; }
+.part th { overflow-wrap: normal; font-weight: 600; }
 .part .part-number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .part canvas { display: block; max-width: 100%; }
 @media print {

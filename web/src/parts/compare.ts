@@ -2,7 +2,7 @@
 
 import type { App, Part, State } from "../app";
 import { button, labelled, make, select, whenResized } from "./build";
-import { nodeColour } from "./colours";
+import { nodeColour, paper } from "./colours";
 import { places, type Ribbon, ribbons, Side } from "./comparelayout";
 import { picture, type Scene } from "./comparepicture";
 import { Matches } from "./matches";
@@ -101,6 +101,7 @@ class ComparePanel implements Part {
     if (this.app.state.panel !== "compare" || this.box.clientWidth === 0) return;
     const { svg, left_out } = picture(this.app, this.gather(), this.box.clientWidth, (item) => this.app.set({ item }));
     this.box.replaceChildren(svg);
+    this.element.style.setProperty("--part-paper", paper(this.app));
     const hidden = left_out > 0 ? ` ${count(left_out, "thin ribbon")} are not drawn; the table of groups has them.` : "";
     this.note.textContent = `A ribbon joins the items that two groups share; its width is their number. Equal colours: groups that match. Grey and hatched: no match. Strong ribbons with an outline: rows that moved.${hidden}`;
   }

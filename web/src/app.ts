@@ -36,6 +36,8 @@ export interface App {
   readonly state: Readonly<State>;
   forest(key?: TreeKey): Forest;
   readonly palette: Palette;
+  /** The nodes that stand for the clusters of the cut, in the order of the tree; none where the tree is not cut. */
+  readonly cut: readonly number[];
   /** Changes what is shown; every part is told once. */
   set(change: Partial<State>): void;
   /** Says a sentence to people who hear the page. */

@@ -20,6 +20,8 @@ export class Forest {
   readonly order: Uint32Array;
   readonly begin: Uint32Array;
   readonly end: Uint32Array;
+  /** Where each node's rows begin in the order of the tree, all rows counted. */
+  readonly first: Float64Array;
 
   constructor(
     readonly data: Container,
@@ -45,6 +47,7 @@ export class Forest {
     this.begin = new Uint32Array(n);
     this.end = new Uint32Array(n);
     this.order = this.arrange();
+    this.first = this.firstRows();
   }
 
   get nNodes(): number {
@@ -53,6 +56,13 @@ export class Forest {
 
   get depth(): number {
     return this.levels.reduce((most, one) => Math.max(most, one), 0);
+  }
+
+  /** Whether `above` is `z` or one of the nodes on its path. */
+  holds(above: number, z: number): boolean {
+    let one = z;
+    while (one > above) one = this.parents[one];
+    return one === above;
   }
 
   children(z: number): Uint32Array {
@@ -69,6 +79,21 @@ export class Forest {
     const path: number[] = [];
     for (let one = z; one >= 0; one = this.parents[one]) path.push(one);
     return path.reverse();
+  }
+
+  private firstRows(): Float64Array {
+    const first = new Float64Array(this.nNodes);
+    for (let z = 0; z < this.nNodes; z++) {
+      const children = this.children(z);
+      let at = first[z] + this.sizes[z];
+      // Rows that end in the node itself come before those of its children.
+      for (const child of children) at -= this.sizes[child];
+      for (const child of children) {
+        first[child] = at;
+        at += this.sizes[child];
+      }
+    }
+    return first;
   }
 
   private arrange(): Uint32Array {

@@ -1,0 +1,29 @@
+/** What groups are called, in a line for the eye and in a sentence for the ear. */
+
+import type { App } from "./app";
+import type { TreeKey } from "./container";
+import { count, groupName, percent } from "./parts/words";
+
+export function rows(n: number): string {
+  return count(n, "row");
+}
+
+export function nodeName(app: App, z: number, key: TreeKey = app.state.tree): string {
+  const forest = app.forest(key);
+  const plain = !app.state.renamed.get(`${key}:${forest.ids[z]}`) && !forest.names.at(z);
+  if (z === 0 && plain) return "All rows";
+  return groupName(app, key, z, 120);
+}
+
+/** "20 rows, support 97 %". */
+export function sizeAndSupport(app: App, z: number): string {
+  const forest = app.forest();
+  const support = forest.support[z];
+  const size = rows(forest.sizes[z]);
+  return Number.isFinite(support) && z > 0 ? `${size}, support ${percent(support)}` : size;
+}
+
+export function spoken(app: App, z: number): string {
+  const forest = app.forest();
+  return `${nodeName(app, z)}, ${sizeAndSupport(app, z)}, level ${forest.levels[z]}`;
+}

@@ -1,0 +1,133 @@
+/** Colours of groups and components. Branches differ in hue and in lightness, because some readers see few hues. */
+
+import { css, inkOn, mix, toRgb, type Lch, type Rgb } from "./colour";
+import { clusterOf } from "./cut";
+import type { Forest } from "./forest";
+
+/** After Okabe and Ito, whose colours differ for all common kinds of colour blindness. */
+const BASE: Lch[] = [
+  { l: 0.55, c: 0.13, h: 245 },
+  { l: 0.77, c: 0.16, h: 72 },
+  { l: 0.62, c: 0.13, h: 166 },
+  { l: 0.69, c: 0.12, h: 347 },
+  { l: 0.78, c: 0.11, h: 233 },
+  { l: 0.6, c: 0.18, h: 44 },
+  { l: 0.89, c: 0.16, h: 106 },
+  { l: 0.46, c: 0.08, h: 310 },
+];
+const GREY: Lch = { l: 0.72, c: 0.012, h: 250 };
+
+/** The i-th of many colours: the base colours, then the same hues lighter and darker. */
+function base(i: number): Lch {
+  const { l, c, h } = BASE[i % BASE.length];
+  const round = Math.floor(i / BASE.length) % 3;
+  const shift = [0, 0.14, -0.14][round];
+  return { l: Math.min(0.92, Math.max(0.36, l + shift)), c: round ? 0.75 * c : c, h: h + 16 * round };
+}
+
+export class Palette {
+  readonly background: Rgb;
+  private readonly cache = new Map<Forest, Rgb[]>();
+
+  /**
+   * @param forestOf finds a tree by its key
+   * @param dark whether the page is dark
+   * @param cut the clusters of the tree shown, or null where it is not cut
+   */
+  constructor(
+    private readonly forestOf: (key?: Forest["key"]) => Forest,
+    readonly dark: boolean,
+    private readonly cut: { forest: Forest; nodes: number[] } | null,
+  ) {
+    this.background = dark ? [18, 21, 26] : [255, 255, 255];
+  }
+
+  /** The full colour of a node, as a mark or a line has it. */
+  node(z: number, key?: Forest["key"]): string {
+    return css(this.rgb(z, this.forestOf(key)));
+  }
+
+  /** The colour of a node's area: paler where fewer draws have such a group. */
+  area(z: number, key?: Forest["key"]): string {
+    return css(this.areaRgb(z, this.forestOf(key)));
+  }
+
+  /** Black or white, for text on `area`. */
+  ink(z: number, key?: Forest["key"]): string {
+    return inkOn(this.areaRgb(z, this.forestOf(key)));
+  }
+
+  component(k: number): string {
+    return css(this.themed(base(Math.max(0, k))));
+  }
+
+  /** A colour of a scale from nothing (0) to all (1). */
+  scale(share: number): string {
+    return css(mix(this.background, this.themed({ l: 0.42, c: 0.13, h: 255 }), Math.min(1, Math.max(0, share))));
+  }
+
+  get muted(): string {
+    return css(this.themed(GREY));
+  }
+
+  private themed(colour: Lch): Rgb {
+    return toRgb(this.dark ? { ...colour, l: 0.16 + 0.78 * colour.l } : colour);
+  }
+
+  private areaRgb(z: number, forest: Forest): Rgb {
+    const support = forest.support[z];
+    const share = Number.isFinite(support) ? 0.3 + 0.7 * Math.min(1, Math.max(0, support)) : 1;
+    return mix(this.background, this.rgb(z, forest), share);
+  }
+
+  private rgb(z: number, forest: Forest): Rgb {
+    let colours = this.cache.get(forest);
+    if (!colours) {
+      const cut = this.cut?.forest === forest ? this.cut.nodes : null;
+      colours = (cut ? byCluster(forest, cut) : byBranch(forest)).map((one) => this.themed(one));
+      this.cache.set(forest, colours);
+    }
+    return colours[z] ?? this.background;
+  }
+}
+
+/** A hue for every branch below the first split; deeper nodes stay near their parent's colour. */
+function byBranch(forest: Forest): Lch[] {
+  const colours: Lch[] = new Array(forest.nNodes).fill(GREY);
+  let top = 0;
+  while (forest.children(top).length === 1) top = forest.children(top)[0];
+  largestFirst(forest, forest.children(top)).forEach((z, i) => {
+    colours[z] = base(i);
+    shadeBelow(forest, z, colours);
+  });
+  return colours;
+}
+
+function largestFirst(forest: Forest, nodes: Uint32Array): number[] {
+  return [...nodes].sort((a, b) => forest.sizes[b] - forest.sizes[a] || a - b);
+}
+
+function shadeBelow(forest: Forest, top: number, colours: Lch[]): void {
+  const stack: [z: number, span: number][] = [[top, 1]];
+  for (let entry = stack.pop(); entry; entry = stack.pop()) {
+    const [z, span] = entry;
+    const children = forest.children(z);
+    const next = children.length > 1 ? 0.62 * span : span;
+    children.forEach((child, i) => {
+      colours[child] = shade(colours[z], children.length, i, span);
+      stack.push([child, next]);
+    });
+  }
+}
+
+/** Siblings fan out around their parent: some lighter, some darker, their hues a little apart. */
+function shade(parent: Lch, n: number, i: number, span: number): Lch {
+  if (n === 1) return parent;
+  const place = i / (n - 1) - 0.5;
+  return { l: Math.min(0.93, Math.max(0.34, parent.l + 0.24 * span * place)), c: parent.c, h: parent.h + 34 * span * place };
+}
+
+function byCluster(forest: Forest, cut: number[]): Lch[] {
+  const place = new Map(cut.map((z, i) => [z, i]));
+  return Array.from(clusterOf(forest, cut), (cluster) => (cluster < 0 ? GREY : base(place.get(cluster) as number)));
+}

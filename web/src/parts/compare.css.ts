@@ -9,8 +9,9 @@ export const compareStyles = `
 .compare-ribbon { opacity: 0.3; cursor: pointer; }
 .compare-ribbon:hover { opacity: 0.65; }
 .compare-moved { opacity: 0.9; stroke: currentColor; stroke-width: 0.8; }
+.compare-moved.compare-thin { stroke: none; opacity: 1; }
 .compare-moved:hover { opacity: 1; stroke-width: 1.6; }
-.compare-ribbon.compare-chosen { opacity: 1; stroke: currentColor; stroke-width: 2.2; }
+.compare-ribbon.compare-chosen { opacity: 1; stroke: currentColor; stroke-width: 2; }
 .compare-swatch { display: inline-block; width: 10px; height: 10px; margin-right: 6px; border-radius: 2px; }
 .compare-moved-list { columns: 260px auto; display: block; }
 .compare-moved-list li { break-inside: avoid; }

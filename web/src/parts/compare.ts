@@ -10,6 +10,8 @@ import { count, groupName, itemName, percent } from "./words";
 
 const MOVED_LISTED = 40;
 const TABLE_ROWS = 200;
+// The rest stands below the picture, so that a reader sees the picture first.
+const FIRST_SENTENCES = 3;
 
 /** The panel "Compare", or null where the page has no second tree. */
 export function comparePart(app: App): Part | null {
@@ -75,13 +77,16 @@ class ComparePanel implements Part {
       this.show();
     });
     const sentences = this.app.data.info.compare?.sentences ?? [];
+    const rest = sentences.slice(FIRST_SENTENCES).map((one) => make("p", {}, one));
+    const more = rest.length > 0 ? [make("div", { class: "part-lead" }, make("h3", {}, "What changed"), ...rest)] : [];
     return [
-      make("div", { class: "part-lead" }, ...sentences.map((one) => make("p", {}, one))),
+      make("div", { class: "part-lead" }, ...sentences.slice(0, FIRST_SENTENCES).map((one) => make("p", {}, one))),
       make("div", { class: "part-controls" }, labelled("Level", level)),
       this.box,
       this.note,
       this.chosen,
       this.movedBox,
+      ...more,
       this.matchBox,
       this.flowBox,
     ];

@@ -129,7 +129,7 @@ function ribbonPath(app: App, scene: Scene, plan: Plan, one: Ribbon, chooseItem:
   const d = `M${x0},${y0}C${middle},${y0} ${middle},${y1} ${x1},${y1}V${y1 + tall}C${middle},${y1 + tall} ${middle},${y0 + tall} ${x0},${y0 + tall}Z`;
   const { item } = app.state;
   const chosen = item !== null && one.items.includes(item);
-  const kind = `${one.moved ? " compare-moved" : ""}${chosen ? " compare-chosen" : ""}`;
+  const kind = `${one.moved ? " compare-moved" : ""}${tall < 4 ? " compare-thin" : ""}${chosen ? " compare-chosen" : ""}`;
   const path = makeSvg("path", { class: `compare-ribbon${kind}`, d, fill: nodeColour(app, one.left) }, makeSvg("title", {}, ribbonWords(app, one)));
   path.addEventListener("click", () => chooseItem(one.items[0]));
   return path;

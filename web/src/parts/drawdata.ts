@@ -149,3 +149,11 @@ export function evenly<T>(list: readonly T[], most: number): T[] {
   if (list.length <= most) return [...list];
   return Array.from({ length: most }, (_, i) => list[Math.floor((i * list.length) / most)]);
 }
+
+/** The same, with one more in place of its nearest, so that a chosen item is always seen. */
+export function evenlyWith<T>(list: readonly T[], most: number, wanted: T | undefined): T[] {
+  const out = evenly(list, most);
+  const at = wanted === undefined ? -1 : list.indexOf(wanted);
+  if (at >= 0 && out.length < list.length && !out.includes(list[at])) out[Math.floor((at * most) / list.length)] = list[at];
+  return out;
+}

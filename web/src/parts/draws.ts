@@ -2,7 +2,7 @@
 
 import type { App, Part, State } from "../app";
 import { button, calmly, labelled, make, select, slider, stillness, tellSlider, whenResized } from "./build";
-import { type DrawData, drawData, evenly, positionsInView } from "./drawdata";
+import { type DrawData, drawData, evenlyWith, positionsInView } from "./drawdata";
 import { DrawRow } from "./drawrow";
 import { count, groupName, itemName, percent } from "./words";
 
@@ -103,12 +103,16 @@ class DrawsPanel implements Part {
     const { tree, node } = this.app.state;
     const width = Math.max(this.rowBox.clientWidth, 200);
     const key = `${tree}:${node}:${width}`;
-    if (key === this.viewKey) return;
+    if (key === this.viewKey && this.hasColumn(this.chosen())) return;
+    if (key !== this.viewKey) this.inView = positionsInView(this.app, this.draws);
     this.viewKey = key;
-    this.inView = positionsInView(this.app, this.draws);
-    this.columns = evenly(this.inView, Math.floor(width));
+    this.columns = evenlyWith(this.inView, Math.floor(width), this.chosen());
     this.view.textContent = this.viewWords();
     this.restless.replaceChildren(...this.mostRestless());
+  }
+
+  private hasColumn(j: number | undefined): boolean {
+    return j === undefined || this.columns.length === this.inView.length || this.columns.includes(j);
   }
 
   private viewWords(): string {

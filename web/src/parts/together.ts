@@ -2,7 +2,7 @@
 
 import type { App, Part, State } from "../app";
 import { button, calmly, labelled, make, select, slider, tellSlider, whenResized } from "./build";
-import { type DrawData, drawData, evenly, positionsInView } from "./drawdata";
+import { type DrawData, drawData, evenlyWith, positionsInView } from "./drawdata";
 import { PairMap } from "./pairmap";
 import { groupName, itemName, percent } from "./words";
 
@@ -92,10 +92,12 @@ class TogetherPanel implements Part {
   private gather(): void {
     const { tree, node } = this.app.state;
     const key = `${tree}:${node}:${this.row}`;
-    if (key === this.key) return;
+    const chosen = this.chosen();
+    const seen = chosen === undefined || this.shown.length < MOST_ITEMS || this.shown.includes(chosen);
+    if (key === this.key && seen) return;
     this.key = key;
     const inView = positionsInView(this.app, this.draws);
-    this.shown = evenly(inView, MOST_ITEMS);
+    this.shown = evenlyWith(inView, MOST_ITEMS, chosen);
     const n = this.shown.length;
     this.shares = new Float32Array(n * n);
     for (let a = 0; a < n; a++) {

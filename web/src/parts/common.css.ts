@@ -1,12 +1,12 @@
 /** Styles that the panels on uncertainty and comparison share. Colours mix with the text's, so that both themes work. */
 export const commonStyles = `
 .part {
-  --part-line: color-mix(in srgb, currentColor 22%, transparent);
-  --part-soft: color-mix(in srgb, currentColor 78%, transparent);
+  --part-line: var(--line, currentColor);
+  --part-soft: var(--quiet, currentColor);
   display: grid;
   grid-template-columns: minmax(0, 1fr);
   gap: 10px;
-  line-height: 1.45;
+  padding: 12px 14px 24px;
 }
 .part p, .part h3, .part ul, .part ol, .part figure { margin: 0; }
 .part h3 { font-size: 1em; margin: 6px 0 4px; }
@@ -24,9 +24,9 @@ export const commonStyles = `
   padding: 2px 0;
   min-height: 24px;
   min-width: 24px;
-  color: inherit;
+  color: var(--strong, inherit);
   font: inherit;
-  font-weight: 600;
+  unicode-bidi: isolate;
   text-align: left;
   text-decoration: underline;
   text-underline-offset: 2px;

@@ -1,4 +1,8 @@
 export const compareStyles = `
+/* Two trees need room: on a wide screen the panel takes half of it. */
+@media (min-width: 1000px) {
+  .page:has([role="tabpanel"]:not([hidden]) > .part-compare) { grid-template-columns: minmax(0, 1fr) 54%; }
+}
 .compare-picture { min-width: 0; }
 .compare-svg { display: block; max-width: 100%; }
 .compare-heading { font-size: 13px; font-weight: 600; fill: currentColor; }

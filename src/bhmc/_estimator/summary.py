@@ -91,9 +91,7 @@ class Summary:
         """The sentences as HTML, with something in the place of the branches."""
         said = [self.data, self.tree]
         said += [WHY_DENDROGRAM] if self.view == DENDROGRAM else []
-        return (
-            f"<div>{_paragraphs(said)}{middle}{_paragraphs([*self.chains, self.odd_text])}</div>"
-        )
+        return f"<div>{_paragraphs(said)}{middle}{_paragraphs([*self.chains, self.odd_text])}</div>"
 
     def branch_table(self) -> str:
         """The branches as a table of HTML."""

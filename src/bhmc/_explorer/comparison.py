@@ -15,7 +15,7 @@ from bhmc.tree.html import count, short
 from bhmc.tree.node_names import name_of
 
 # Groups and rows that are named in sentences; rows that are drawn as ribbons.
-_MOST_GROUPS, _MOST_ROWS, _MOST_MOVED = 8, 12, 2_000
+_MOST_GROUPS, _MOST_ROWS, _MOST_MOVED = 6, 6, 2_000
 
 
 def compare_arrays(

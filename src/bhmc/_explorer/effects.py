@@ -107,7 +107,7 @@ def _effects(found: NodeDescription) -> list[Effect]:
 
 def _effect(one: FeatureEffect, where: str) -> Effect:
     if one.kind == "number":
-        words = f"{one.feature}: {one.inside:.3g} here, {one.outside:.3g} {where}"
+        words = f"{one.feature}: {_number(one.inside)} here, {_number(one.outside)} {where}"
         return Effect(words, one.effect)
     words = f"{one.feature}: {_share(one.inside)} here, {_share(one.outside)} {where}"
     return Effect(words, one.inside - one.outside)
@@ -115,7 +115,13 @@ def _effect(one: FeatureEffect, where: str) -> Effect:
 
 def _share(value: float) -> str:
     percent = 100 * value
-    return f"{percent:.0f} %" if percent >= 10 or percent == 0 else f"{percent:.2g} %"
+    if percent == 0 or percent >= 9.95:
+        return f"{percent:.0f} %"
+    return f"{percent:.1f} %" if percent >= 0.05 else "less than 0.1 %"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def _against_all(name: str, value: float, word: bool) -> Effect:

@@ -22,10 +22,10 @@ _MANY = ("shared", "together", "step_variances")
 _WORDS = {
     "log_joint": "log joint density",
     "log_likelihood": "log likelihood",
-    "n_nodes": "nodes of the tree",
-    "n_components": "components",
+    "n_nodes": "number of nodes",
+    "n_components": "number of components",
     "component_entropy": "evenness of components (entropy)",
-    "nodes_at": "nodes at level {}",
+    "nodes_at": "number of nodes at level {}",
     "entropy_at": "evenness of level {} (entropy)",
     "shared": "shared number {}",
     "step_variances": "variance of step {}",

@@ -10,6 +10,7 @@ export const commonStyles = `
 }
 .part p, .part h3, .part ul, .part ol, .part figure { margin: 0; }
 .part h3 { font-size: 1em; margin: 6px 0 4px; }
+.part strong, .part td { unicode-bidi: isolate; }
 .part-lead { display: grid; gap: 6px; }
 .part-note { color: var(--part-soft); font-size: 0.9em; }
 .part-controls { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; }

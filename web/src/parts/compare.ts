@@ -6,7 +6,7 @@ import { nodeColour, paper } from "./colours";
 import { places, type Ribbon, ribbons, Side } from "./comparelayout";
 import { picture, type Scene } from "./comparepicture";
 import { Matches } from "./matches";
-import { count, groupName, itemName, percent } from "./words";
+import { count, groupName, inside, itemName, percent } from "./words";
 
 const MOVED_LISTED = 40;
 const TABLE_ROWS = 200;
@@ -34,6 +34,7 @@ class ComparePanel implements Part {
   private level: number;
   private allMoved = false;
   private scene: Scene | null = null;
+  private told: unknown[] = [];
 
   constructor(private readonly app: App) {
     this.matches = new Matches(app.data, app.forest("tree"), app.forest("compare"));
@@ -45,12 +46,14 @@ class ComparePanel implements Part {
     this.show();
   }
 
-  show(before?: Readonly<State>): void {
+  show(_before?: Readonly<State>): void {
     const { panel, renamed } = this.app.state;
     if (panel !== "compare") return;
     this.chosen.textContent = this.itemWords();
-    // Tables depend on names and the level alone; a chosen item changes only the picture.
-    if (before === undefined || before.panel !== "compare" || before.renamed !== renamed) this.fillTables();
+    // Tables depend on the level, names and colours alone; a chosen item changes only the picture.
+    const told = [this.level, renamed, this.app.palette.dark];
+    if (told.some((one, i) => one !== this.told[i])) this.fillTables();
+    this.told = told;
     this.draw();
   }
 
@@ -115,7 +118,7 @@ class ComparePanel implements Part {
     const { item } = this.app.state;
     if (item === null) return "Choose an item to see its place in both trees.";
     const { left, right } = this.gather();
-    const name = itemName(this.app, item);
+    const name = inside(itemName(this.app, item));
     if (right.group[item] < 0) return `${name} is only in the left tree.`;
     return `${name} at level ${this.level}: ${this.way(left.group[item], right.group[item], 60)}. ${this.movedSet.has(item) ? "It moved." : "It did not move."}`;
   }
@@ -123,7 +126,7 @@ class ComparePanel implements Part {
   /** From a group of the left tree to one of the right. */
   private way(a: number, b: number, most: number): string {
     if (b < 0) return "is only in the left tree";
-    const words = `${groupName(this.app, "tree", a, most)} → ${groupName(this.app, "compare", b, most)}`;
+    const words = `${inside(groupName(this.app, "tree", a, most))} → ${inside(groupName(this.app, "compare", b, most))}`;
     return this.matches.pair(a, b) ? `${words} (these match)` : words;
   }
 
@@ -158,8 +161,8 @@ class ComparePanel implements Part {
       return match ? [this.matchRow(a, match.b, match.jaccard)] : [];
     });
     const alone = [
-      ...lefts.filter((z) => !this.matches.ofTree(z)).map((z) => `${groupName(this.app, "tree", z, 40)} (left, ${tree.sizes[z].toLocaleString("en")})`),
-      ...rights.filter((z) => !this.matches.ofOther(z)).map((z) => `${groupName(this.app, "compare", z, 40)} (right, ${other.sizes[z].toLocaleString("en")})`),
+      ...lefts.filter((z) => !this.matches.ofTree(z)).map((z) => `${inside(groupName(this.app, "tree", z, 40))} (left, ${tree.sizes[z].toLocaleString("en")})`),
+      ...rights.filter((z) => !this.matches.ofOther(z)).map((z) => `${inside(groupName(this.app, "compare", z, 40))} (right, ${other.sizes[z].toLocaleString("en")})`),
     ];
     const note = alone.length === 0 ? "Every group at this level has a match." : `Groups without a match: ${alone.slice(0, 30).join("; ")}${alone.length > 30 ? `; and ${alone.length - 30} more` : ""}.`;
     return [

@@ -6,7 +6,7 @@ import { makeSvg } from "./build";
 import { ink, nodeColour } from "./colours";
 import { type Box, type Ribbon, Side } from "./comparelayout";
 import type { Matches } from "./matches";
-import { count, groupName, itemName } from "./words";
+import { count, groupName, inside, itemName } from "./words";
 
 const MOST_RIBBONS = 600;
 const TITLE = 22;
@@ -136,8 +136,8 @@ function ribbonPath(app: App, scene: Scene, plan: Plan, one: Ribbon, chooseItem:
 }
 
 function ribbonWords(app: App, one: Ribbon): string {
-  const names = one.items.slice(0, 6).map((item) => itemName(app, item)).join(", ");
+  const names = one.items.slice(0, 6).map((item) => inside(itemName(app, item))).join(", ");
   const more = one.items.length > 6 ? ` and ${one.items.length - 6} more` : "";
   const verb = one.moved ? "moved" : "stayed together";
-  return `${groupName(app, "tree", one.left)} → ${groupName(app, "compare", one.right)}: ${count(one.items.length, "item")} ${verb} (${names}${more})`;
+  return `${inside(groupName(app, "tree", one.left))} → ${inside(groupName(app, "compare", one.right))}: ${count(one.items.length, "item")} ${verb} (${names}${more})`;
 }

@@ -4,7 +4,7 @@ import type { App, Part, State } from "../app";
 import { button, calmly, labelled, make, select, slider, stillness, tellSlider, whenResized } from "./build";
 import { type DrawData, drawData, evenlyWith, positionsInView } from "./drawdata";
 import { DrawRow } from "./drawrow";
-import { count, groupName, itemName, percent } from "./words";
+import { count, groupName, inside, itemName, percent } from "./words";
 
 const SPEEDS: [string, string][] = [["1600", "slow"], ["800", "normal"], ["300", "fast"]];
 const FADE = 220;
@@ -107,7 +107,6 @@ class DrawsPanel implements Part {
     if (key !== this.viewKey) this.inView = positionsInView(this.app, this.draws);
     this.viewKey = key;
     this.columns = evenlyWith(this.inView, Math.floor(width), this.chosen());
-    this.view.textContent = this.viewWords();
     this.restless.replaceChildren(...this.mostRestless());
   }
 
@@ -117,7 +116,7 @@ class DrawsPanel implements Part {
 
   private viewWords(): string {
     const { tree, node } = this.app.state;
-    const where = node > 0 ? `Items below the chosen group, ${groupName(this.app, tree, node)}: ${this.inView.length.toLocaleString("en")}.` : `Items with draws: ${this.inView.length.toLocaleString("en")}.`;
+    const where = node > 0 ? `Items below the chosen group, ${inside(groupName(this.app, tree, node))}: ${this.inView.length.toLocaleString("en")}.` : `Items with draws: ${this.inView.length.toLocaleString("en")}.`;
     const fewer = this.columns.length < this.inView.length ? ` ${this.columns.length.toLocaleString("en")} of them, evenly spaced, have a column; counts cover all of them.` : "";
     const absent = this.app.data.info.n_items - this.draws.nItems;
     return where + fewer + (absent > 0 ? ` ${count(absent, "row")} of the table have no draws in this page.` : "");
@@ -136,6 +135,7 @@ class DrawsPanel implements Part {
   private tell(): void {
     const { draw } = this.app.state;
     this.sentence.textContent = this.drawWords(draw);
+    this.view.textContent = this.viewWords();
     tellSlider(this.drawSlider, draw + 1, this.draws.nDraws, draw < 0 ? "the estimate" : `draw ${draw + 1} of ${this.draws.nDraws}, chain ${this.draws.chain[draw] + 1}`);
     for (const row of this.rows) row.tell(draw, this.inView);
     const chosen = this.chosen();
@@ -166,7 +166,7 @@ class DrawsPanel implements Part {
     for (let row = 0; row < this.draws.nRows - 1; row++) {
       const fit = this.draws.fit(draw, j, row);
       const same = fit === this.draws.estimate(j, row);
-      places.push(`level ${row + 1}: ${groupName(this.app, "tree", fit, 36)}${draw < 0 || same ? "" : " (elsewhere)"}`);
+      places.push(`level ${row + 1}: ${inside(groupName(this.app, "tree", fit, 36))}${draw < 0 || same ? "" : " (elsewhere)"}`);
     }
     const often = percent(this.draws.shareElsewhere(j, this.level));
     this.pointed.replaceChildren(make("strong", {}, name), ` · ${places.join(" · ")}. It is elsewhere in ${often} of draws (${this.draws.rowName(this.level).toLowerCase()}).`);

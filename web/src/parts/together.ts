@@ -4,7 +4,7 @@ import type { App, Part, State } from "../app";
 import { button, calmly, labelled, make, select, slider, tellSlider, whenResized } from "./build";
 import { type DrawData, drawData, evenlyWith, positionsInView } from "./drawdata";
 import { PairMap } from "./pairmap";
-import { groupName, itemName, percent } from "./words";
+import { groupName, inside, itemName, percent } from "./words";
 
 const MOST_ITEMS = 150;
 const PAIRS_LISTED = 8;
@@ -28,6 +28,7 @@ class TogetherPanel implements Part {
   private row: number;
   private shown: number[] = [];
   private shares: Float32Array = new Float32Array(0);
+  private nInView = 0;
   private key = "";
 
   constructor(
@@ -47,6 +48,7 @@ class TogetherPanel implements Part {
   show(_before?: Readonly<State>): void {
     if (this.app.state.panel !== "together") return;
     this.gather();
+    this.view.textContent = this.viewWords(this.nInView);
     const chosen = this.chosen();
     const at = chosen === undefined ? -1 : this.shown.indexOf(chosen);
     this.itemSlider.disabled = this.shown.length === 0;
@@ -105,13 +107,13 @@ class TogetherPanel implements Part {
         this.shares[a * n + b] = this.shares[b * n + a] = this.draws.together(this.shown[a], this.shown[b], this.row);
       }
     }
-    this.view.textContent = this.viewWords(inView.length);
+    this.nInView = inView.length;
     this.pairs.replaceChildren(...this.uncertainPairs());
   }
 
   private viewWords(inView: number): string {
     const { tree, node } = this.app.state;
-    const where = node > 0 ? `below the chosen group, ${groupName(this.app, tree, node)}` : "of the whole tree";
+    const where = node > 0 ? `below the chosen group, ${inside(groupName(this.app, tree, node))}` : "of the whole tree";
     const n = this.shown.length;
     const items = n < inView ? `${n} of the ${inView.toLocaleString("en")} items ${where}, evenly spaced` : `The ${n} items ${where}`;
     return `${items}, in the order of the tree, over ${this.draws.nDraws} draws.${node > 0 ? "" : " Choose a group in the tree to see only its items."}`;
@@ -147,7 +149,7 @@ class TogetherPanel implements Part {
   private partnersOf(j: number | undefined): HTMLElement[] {
     const { item } = this.app.state;
     if (item === null) return [make("p", {}, "Choose an item to see whom it is with most often.")];
-    const title = make("h3", {}, `Most often together with ${itemName(this.app, item)}`);
+    const title = make("h3", {}, `Most often together with ${inside(itemName(this.app, item))}`);
     if (j === undefined) return [title, make("p", {}, "This page has no draws of this item.")];
     const all: { k: number; share: number }[] = [];
     for (let k = 0; k < this.draws.nItems; k++) if (k !== j) all.push({ k, share: this.draws.together(j, k, this.row) });
@@ -166,8 +168,8 @@ class TogetherPanel implements Part {
   private point(a: number, b: number): void {
     const share = this.shares[a * this.shown.length + b];
     const draws = Math.round(share * this.draws.nDraws);
-    const same = a === b ? "" : ` and ${this.name(this.shown[b])}: together in ${draws} of ${this.draws.nDraws} draws (${percent(share)})`;
-    this.pointed.textContent = this.name(this.shown[a]) + same;
+    const same = a === b ? "" : ` and ${inside(this.name(this.shown[b]))}: together in ${draws} of ${this.draws.nDraws} draws (${percent(share)})`;
+    this.pointed.textContent = inside(this.name(this.shown[a])) + same;
   }
 
   private pointNowhere(): void {

@@ -16,6 +16,8 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   el.append(host);
   const { app, remove } = mountPage(host, await unpack(model.get("data") as DataView<ArrayBuffer>));
   const disconnect = connect(app, model);
+  // Words that stand in the notebook until the widget runs.
+  document.getElementById(String(model.get("instead")))?.remove();
   return () => {
     disconnect();
     remove();

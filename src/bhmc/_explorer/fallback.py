@@ -32,11 +32,8 @@ def fallback(source: Source) -> str:
     left = len(nodes) - _MOST_BRANCHES
     more = f"<p>{count(left, 'smaller branch').replace('branchs', 'branches')} not listed.</p>"
     said = "".join(f"<p>{escape(whole(one))}</p>" for one in source.about[:2])
-    return (
-        "<noscript><p>This page needs JavaScript to show the tree. Below are its top branches.</p>"
-        f"</noscript>{said}<p>The largest branches below the root:</p><ul>{items}</ul>"
-        f"{more if left > 0 else ''}"
-    )
+    more = more if left > 0 else ""
+    return f"{said}<p>The largest branches below the root:</p><ul>{items}</ul>{more}"
 
 
 def _top(tree: Tree) -> list[int]:

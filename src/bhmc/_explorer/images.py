@@ -70,13 +70,13 @@ def _smaller(images: NDArray[np.float32], step: int) -> NDArray[np.float32]:
     """Means of squares of pixels; the last row and column of squares may be smaller."""
     if step == 1:
         return images
-    starts = [np.arange(0, side, step) for side in images.shape[1:3]]
-    sums = np.add.reduceat(np.add.reduceat(images, starts[0], axis=1), starts[1], axis=2)
-    sizes = [
-        np.diff(np.append(start, side))
-        for start, side in zip(starts, images.shape[1:3], strict=True)
-    ]
-    return (sums / np.outer(*sizes)[None, :, :, None]).astype(np.float32)
+    for axis in (1, 2):
+        side = images.shape[axis]
+        starts = np.arange(0, side, step)
+        sizes = np.minimum(step, side - starts).astype(np.float32)
+        sums = np.add.reduceat(images, starts, axis=axis)
+        images = sums / (sizes[:, None, None] if axis == 1 else sizes[:, None])
+    return images
 
 
 def _bytes(images: NDArray[np.float32], *, grey: bool, eight: bool) -> NDArray[np.uint8]:

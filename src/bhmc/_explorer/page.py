@@ -17,6 +17,10 @@ from bhmc._explorer.fallback import fallback
 from bhmc._explorer.sources import Extras, Source
 from bhmc._io.atomic_write import write_atomically
 
+_WITHOUT = (
+    "<noscript><p>This page needs JavaScript to show the tree. Below are its top branches.</p>"
+    "</noscript>"
+)
 _ENDINGS = (".html", ".htm")
 _STYLE = (
     ":root{color-scheme:light dark}"
@@ -86,7 +90,7 @@ def page(title: str, inside: str, data: bytes) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
         f"<title>{escape(whole(title))}</title><style>{_STYLE}</style></head>\n"
-        f'<body><div id="bhmc-explorer">{whole(inside)}</div>\n'
+        f'<body><div id="bhmc-explorer">{_WITHOUT}{whole(inside)}</div>\n'
         '<script type="application/octet-stream" id="bhmc-data">'
         f"{base64.b64encode(data).decode()}</script>\n"
         f'<script type="module">{script}</script>\n</body></html>\n'

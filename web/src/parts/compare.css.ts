@@ -8,9 +8,10 @@ export const compareStyles = `
 .compare-heading { font-size: 13px; font-weight: 600; fill: currentColor; }
 .compare-label { font-size: 11px; pointer-events: none; }
 .compare-box { stroke: var(--part-paper, Canvas); stroke-width: 1; }
-.compare-box.compare-unmatched { stroke: currentColor; stroke-dasharray: 4 2; }
+.compare-box.compare-small { stroke: none; }
+.compare-box.compare-unmatched:not(.compare-small) { stroke: currentColor; stroke-dasharray: 4 2; }
 .compare-box.compare-chosen { stroke: currentColor; stroke-width: 2.5; stroke-dasharray: none; }
-.compare-ribbon { opacity: 0.3; cursor: pointer; }
+.compare-ribbon { opacity: 0.36; cursor: pointer; }
 .compare-ribbon:hover { opacity: 0.65; }
 .compare-moved { opacity: 0.9; stroke: currentColor; stroke-width: 0.8; }
 .compare-moved.compare-thin { stroke: none; opacity: 1; }

@@ -5,7 +5,7 @@ import { button, labelled, make, select, whenResized } from "./build";
 import { nodeColour, paper } from "./colours";
 import { places, type Ribbon, ribbons, Side } from "./comparelayout";
 import { picture, type Scene } from "./comparepicture";
-import { Matches } from "./matches";
+import { type Match, Matches } from "./matches";
 import { count, groupName, inside, itemName, percent } from "./words";
 
 const MOVED_LISTED = 40;
@@ -17,11 +17,20 @@ const FIRST_SENTENCES = 3;
 export function comparePart(app: App): Part | null {
   const { info } = app.data;
   const both = info.trees.some((one) => one.key === "compare") && info.trees.some((one) => one.key === "tree");
-  return both && app.data.has("compare.a") ? new ComparePanel(app) : null;
+  if (!both || !app.data.has("compare.a")) return null;
+  const element = make("section", { class: "part part-compare", "aria-label": "Two trees" });
+  let panel: ComparePanel | null = null;
+  // Large trees take a moment to lay out, so the panel is made when it is opened.
+  const show = (_before?: Readonly<State>) => {
+    if (app.state.panel !== "compare") return;
+    panel ??= new ComparePanel(app, element);
+    panel.show();
+  };
+  show();
+  return { element, show };
 }
 
-class ComparePanel implements Part {
-  readonly element: HTMLElement;
+class ComparePanel {
   private readonly matches: Matches;
   private readonly moved: number[];
   private readonly movedSet: ReadonlySet<number>;
@@ -36,19 +45,20 @@ class ComparePanel implements Part {
   private scene: Scene | null = null;
   private told: unknown[] = [];
 
-  constructor(private readonly app: App) {
+  constructor(
+    private readonly app: App,
+    private readonly element: HTMLElement,
+  ) {
     this.matches = new Matches(app.data, app.forest("tree"), app.forest("compare"));
     this.moved = app.data.has("compare.moved") ? Array.from(app.data.ints("compare.moved")) : [];
     this.movedSet = new Set(this.moved);
     this.level = this.firstLevel();
-    this.element = make("section", { class: "part part-compare", "aria-label": "Two trees" }, ...this.contents());
+    this.element.append(...this.contents());
     whenResized(this.box, () => this.draw());
-    this.show();
   }
 
-  show(_before?: Readonly<State>): void {
-    const { panel, renamed } = this.app.state;
-    if (panel !== "compare") return;
+  show(): void {
+    const { renamed } = this.app.state;
     this.chosen.textContent = this.itemWords();
     // Tables depend on the level, names and colours alone; a chosen item changes only the picture.
     const told = [this.level, renamed, this.app.palette.dark];
@@ -156,10 +166,8 @@ class ComparePanel implements Part {
   private matchTable(scene: Scene): HTMLElement[] {
     const [tree, other] = [scene.left.forest, scene.right.forest];
     const [lefts, rights] = [scene.left.ends(), scene.right.ends()];
-    const rows = lefts.filter((z) => z > 0).flatMap((a) => {
-      const match = this.matches.ofTree(a);
-      return match ? [this.matchRow(a, match.b, match.jaccard)] : [];
-    });
+    const matched = lefts.filter((z) => z > 0 && this.matches.ofTree(z));
+    const rows = matched.slice(0, TABLE_ROWS).map((a) => this.matchRow(a, this.matches.ofTree(a) as Match));
     const alone = [
       ...lefts.filter((z) => !this.matches.ofTree(z)).map((z) => `${inside(groupName(this.app, "tree", z, 40))} (left, ${tree.sizes[z].toLocaleString("en")})`),
       ...rights.filter((z) => !this.matches.ofOther(z)).map((z) => `${inside(groupName(this.app, "compare", z, 40))} (right, ${other.sizes[z].toLocaleString("en")})`),
@@ -167,12 +175,12 @@ class ComparePanel implements Part {
     const note = alone.length === 0 ? "Every group at this level has a match." : `Groups without a match: ${alone.slice(0, 30).join("; ")}${alone.length > 30 ? `; and ${alone.length - 30} more` : ""}.`;
     return [
       make("h3", {}, "Groups that match"),
-      table(["Left", "Items", "Right", "Items", "Overlap"], rows.slice(0, TABLE_ROWS)),
-      make("p", { class: "part-note" }, `Overlap is the Jaccard index: items in both groups, as a share of items in either. Below 50 % there is no match. ${note}`),
+      table(["Left", "Items", "Right", "Items", "Overlap"], rows),
+      make("p", { class: "part-note" }, `${cutShort(matched.length)}Overlap is the Jaccard index: items in both groups, as a share of items in either. Below 50 % there is no match. ${note}`),
     ];
   }
 
-  private matchRow(a: number, b: number, jaccard: number): HTMLElement {
+  private matchRow(a: number, { b, jaccard }: Match): HTMLElement {
     const [tree, other] = [this.app.forest("tree"), this.app.forest("compare")];
     return make("tr", {}, make("td", {}, this.swatch(a), groupName(this.app, "tree", a, 40)), cell(tree.sizes[a]),
       make("td", {}, this.swatch(a), groupName(this.app, "compare", b, 40)), cell(other.sizes[b]), make("td", { class: "part-number" }, percent(jaccard)));
@@ -183,7 +191,7 @@ class ComparePanel implements Part {
     const rows = sorted.map((one) =>
       make("tr", {}, make("td", {}, groupName(this.app, "tree", one.left, 40)), make("td", {}, groupName(this.app, "compare", one.right, 40)),
         cell(one.items.length), make("td", {}, one.moved ? "moved" : "did not move")));
-    return table(["Left", "Right", "Items", "Rows"], rows);
+    return make("div", {}, table(["Left", "Right", "Items", "Rows"], rows), make("p", { class: "part-note" }, cutShort(all.length)));
   }
 
   private swatch(node: number): HTMLElement {
@@ -191,6 +199,10 @@ class ComparePanel implements Part {
     mark.style.setProperty("background", nodeColour(this.app, node));
     return mark;
   }
+}
+
+function cutShort(n: number): string {
+  return n > TABLE_ROWS ? `The table has ${TABLE_ROWS} of ${n.toLocaleString("en")} lines. ` : "";
 }
 
 function cell(n: number): HTMLElement {

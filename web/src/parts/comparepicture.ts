@@ -8,7 +8,9 @@ import { type Box, type Ribbon, Side } from "./comparelayout";
 import type { Matches } from "./matches";
 import { count, groupName, inside, itemName } from "./words";
 
-const MOST_RIBBONS = 600;
+const MOST_RIBBONS = 400;
+// A screen shows no more boxes than this; smaller groups are left to the colour of the group above, which lies below them.
+const MANY_BOXES = 300;
 const TITLE = 22;
 
 export interface Scene {
@@ -76,17 +78,18 @@ function side(app: App, scene: Scene, plan: Plan, isLeft: boolean): SVGElement[]
   const first = Math.max(1, one.level - 4);
   const out: SVGElement[] = [];
   const edge = (one.level - first) * plan.outer + plan.inner;
-  for (const box of one.boxes()) {
+  const boxes = one.boxes();
+  const least = boxes.length > MANY_BOXES ? 1.5 : 0.5;
+  for (const box of boxes) {
     const tall = (box.end - box.begin) * plan.unit;
-    if (tall < 0.5 || (box.level < first && !ends.has(box.node))) continue;
+    if (tall < least || (box.level < first && !ends.has(box.node))) continue;
     const from = Math.max(box.level - first, 0) * plan.outer;
-    const to = ends.has(box.node) ? edge : from + plan.outer;
-    out.push(boxOf(app, scene, plan, box, isLeft, from, to - from, tall));
+    out.push(boxOf(app, scene, plan, box, isLeft, from, edge - from, tall, ends.has(box.node)));
   }
   return out;
 }
 
-function boxOf(app: App, scene: Scene, plan: Plan, box: Box, isLeft: boolean, from: number, wide: number, tall: number): SVGElement {
+function boxOf(app: App, scene: Scene, plan: Plan, box: Box, isLeft: boolean, from: number, wide: number, tall: number, named: boolean): SVGElement {
   const key = isLeft ? "tree" : "compare";
   const match = isLeft ? scene.matches.ofTree(box.node) : scene.matches.ofOther(box.node);
   const partner = isLeft ? box.node : match?.a;
@@ -95,11 +98,11 @@ function boxOf(app: App, scene: Scene, plan: Plan, box: Box, isLeft: boolean, fr
   const x = isLeft ? from : plan.width - from - wide;
   const y = box.begin * plan.unit;
   const chosen = isLeft && app.state.tree === "tree" && app.state.node === box.node;
-  const rect = makeSvg("rect", { class: `compare-box${unmatched ? " compare-unmatched" : ""}${chosen ? " compare-chosen" : ""}`, x, y, width: wide, height: tall, fill: colour });
+  const rect = makeSvg("rect", { class: `compare-box${tall < 4 ? " compare-small" : ""}${unmatched ? " compare-unmatched" : ""}${chosen ? " compare-chosen" : ""}`, x, y, width: wide, height: tall, fill: colour });
   const size = (isLeft ? scene.left : scene.right).forest.sizes[box.node];
   const name = groupName(app, key, box.node);
   const group = makeSvg("g", {}, makeSvg("title", {}, `${name}: ${count(size, "item")}, level ${box.level}${unmatched ? ", no match in the other tree" : ""}`), rect);
-  if (tall >= 13 && wide > 40) group.append(...labelOf(name, size, partner === undefined ? ink(app) : textOn(colour), x, y, wide, tall));
+  if (named && tall >= 13 && wide > 40) group.append(...labelOf(name, size, partner === undefined ? ink(app) : textOn(colour), x, y, wide, tall));
   if (isLeft && app.state.tree === "tree") group.addEventListener("click", () => app.set({ node: box.node }));
   return group;
 }

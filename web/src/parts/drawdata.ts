@@ -13,6 +13,7 @@ export class DrawData {
   readonly items: ArrayLike<number>;
   /** Where an embedded item stands among those with draws. */
   readonly position: ReadonlyMap<number, number>;
+  private readonly nNodes: number;
   private readonly match: ArrayLike<number>;
   private readonly group: ArrayLike<number>;
   private readonly estimates: Int32Array;
@@ -21,6 +22,7 @@ export class DrawData {
   constructor(app: App) {
     const data = app.data;
     [this.nDraws, this.nItems, this.nRows] = data.shape("draws.match");
+    this.nNodes = app.forest("tree").nNodes;
     this.items = data.ints("draws.items");
     this.chain = data.ints("draws.chain");
     this.match = data.ints("draws.match");
@@ -48,7 +50,8 @@ export class DrawData {
   fit(draw: number, j: number, row: number): number {
     if (draw < 0) return this.estimate(j, row);
     if (this.isComponents(row)) return this.fitOfComponents(draw)[j];
-    return this.match[(draw * this.nItems + j) * this.nRows + row];
+    const node = this.match[(draw * this.nItems + j) * this.nRows + row];
+    return node < this.nNodes ? node : -1;
   }
 
   /** The draw's own number of the group: equal numbers, same group. */

@@ -11,7 +11,7 @@ import { count, groupName, inside, itemName, percent } from "./words";
 const MOVED_LISTED = 40;
 const TABLE_ROWS = 200;
 // The rest stands below the picture, so that a reader sees the picture first.
-const FIRST_SENTENCES = 3;
+const FIRST_SENTENCES = 4;
 
 /** The panel "Compare", or null where the page has no second tree. */
 export function comparePart(app: App): Part | null {
@@ -154,13 +154,14 @@ class ComparePanel {
     const entries = listed.map((item) =>
       make("li", {}, button(itemName(this.app, item), () => this.app.set({ item }), "part-link"),
         `: ${this.way(scene.left.group[item], scene.right.group[item], 30)}`));
+    const how = make("p", { class: "part-note" }, `Their group at level ${this.level}: left → right.`);
     const list = make("ul", { class: "part-list compare-moved-list" }, ...entries);
-    if (listed.length === this.moved.length) return [title, list];
+    if (listed.length === this.moved.length) return [title, how, list];
     const more = button(`Show all ${this.moved.length.toLocaleString("en")}`, () => {
       this.allMoved = true;
       this.movedBox.replaceChildren(...this.movedRows(scene));
     });
-    return [title, list, more];
+    return [title, how, list, more];
   }
 
   private matchTable(scene: Scene): HTMLElement[] {

@@ -85,7 +85,7 @@ class DrawsPanel implements Part {
       this.rowBox,
       labelled("Item", this.itemSlider, "part-wide"),
       this.pointed,
-      make("p", { class: "part-note" }, "Each column is an item, in the order of the tree. The thin line on top is the estimate. The colour below is the group of the estimate that resembles the item's group in this draw most; grey: none does. A dark mark under a column: the item is in another group than in the estimate."),
+      make("p", { class: "part-note" }, "Each column is an item, in the order of the tree. The thin line on top is the estimate. The colour below is the group of the estimate that resembles the item's group in this draw most; grey: none does. A mark under a column: the item is in another group than in the estimate."),
       this.view,
       this.restless,
     ];

@@ -23,7 +23,7 @@ def chosen_rows(
     """Numbers of at most so many rows, in order; all rows if they are few enough.
 
     The oddest rows come in first, then typical and borderline members of nodes, then some rows of
-    every leaf, then rows evenly spaced in the order of the tree.
+    every leaf, then others evenly spaced in the order of the tree.
 
     Parameters
     ----------
@@ -43,9 +43,10 @@ def chosen_rows(
         oddest(scores, min(_MOST_ODD, most)),
         np.array([row for one in members for kind in one for row in kind], dtype=np.int64),
         _of_every_leaf(tree, most),
-        tree._index.rows[evenly_spaced(n, most)],
     ]
-    return np.sort(first_different(np.concatenate(wanted), most))
+    first = first_different(np.concatenate(wanted), most)
+    rest = tree._index.rows[~np.isin(tree._index.rows, first)]
+    return np.sort(np.append(first, rest[evenly_spaced(len(rest), most - len(first))]))
 
 
 def first_different(values: NDArray[np.int64], most: int) -> NDArray[np.int64]:

@@ -36,19 +36,25 @@ def program() -> str:
 class Watched:
     """A page whose faults are kept: errors of scripts, requests that leave it, dialogs."""
 
-    def __init__(self, page, url: str):
-        self.page, self.url, self.faults = page, url, []
+    def __init__(self, page):
+        self.page, self.url, self.faults = page, "", []
         page.on("console", self._on_console)
         page.on("pageerror", lambda error: self.faults.append(f"script: {error}"))
         page.on("request", self._on_request)
         page.on("dialog", self._on_dialog)
+
+    def open(self, url: str):
+        """Open a page, and forget the faults of the one before."""
+        self.page.goto("about:blank")
+        self.url, self.faults = url, []
+        self.page.goto(url)
 
     def _on_console(self, message):
         if message.type in ("error", "warning"):
             self.faults.append(f"console: {message.text}")
 
     def _on_request(self, request):
-        if request.url.split("#")[0] != self.url and not request.url.startswith(_OWN):
+        if request.url not in (self.url, "about:blank") and not request.url.startswith(_OWN):
             self.faults.append(f"asks for {request.url}")
 
     def _on_dialog(self, dialog):

@@ -1,6 +1,7 @@
 """A tree of a million items, and how long a browser's main thread works for a frame of it."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,7 +14,7 @@ def large_tree(n_items: int = 1_000_000, seed: int = 18) -> Tree:
     """A skewed tree of 5,000 nodes: few branches and leaves hold most items."""
     rng = np.random.default_rng(seed)
     parents, first = [-1], 0
-    for above, here in zip(_NODES_OF_LEVELS[:-1], _NODES_OF_LEVELS[1:], strict=True):
+    for above, here in pairwise(_NODES_OF_LEVELS):
         share = 1 / np.arange(1, above + 1)
         # Every node has a child, the rest go where many are: no branch ends early.
         more = rng.choice(above, here - above, p=share / share.sum())

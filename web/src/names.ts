@@ -23,6 +23,15 @@ export function sizeAndSupport(app: App, z: number): string {
   return Number.isFinite(support) && z > 0 ? `${size}, support ${percent(support)}` : size;
 }
 
+/** The same, in fewer words where there is little room; `fits` says whether a text does. */
+export function shortSize(app: App, z: number, fits: (text: string) => boolean): string {
+  const forest = app.forest();
+  const [n, support] = [forest.sizes[z].toLocaleString("en"), forest.support[z]];
+  const choices = [sizeAndSupport(app, z), rows(forest.sizes[z]), n];
+  if (Number.isFinite(support) && z > 0) choices.splice(1, 0, `${n}, ${percent(support)}`);
+  return choices.find(fits) ?? "";
+}
+
 export function spoken(app: App, z: number): string {
   const forest = app.forest();
   return `${nodeName(app, z)}, ${sizeAndSupport(app, z)}, level ${forest.levels[z]}`;

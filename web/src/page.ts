@@ -29,7 +29,7 @@ export function mount(host: HTMLElement, data: Container): { app: Explorer; remo
   const app = new Explorer(data, live);
   const page = make("div", { class: "page" });
   const tree = new TreeView(app);
-  const search = searchPart(app);
+  const search = searchPart(app, () => page.querySelector<HTMLElement>("[role=tabpanel]:not([hidden])")?.focus());
   const controls = controlsPart(app);
   const breadcrumb = breadcrumbPart(app);
   const buttons = pageButtons(app);
@@ -44,7 +44,7 @@ export function mount(host: HTMLElement, data: Container): { app: Explorer; remo
   ]);
   const title = make("h1", {}, data.info.title || "Tree");
   const head = make("header", {}, title, search.element, buttons.element);
-  const main = make("section", { class: "main", "aria-label": "Tree" }, controls.element, breadcrumb.element, tree.element);
+  const main = make("section", { class: "main", "aria-label": "Picture of the tree" }, controls.element, breadcrumb.element, tree.element);
   page.append(head, main, tabs.element, live);
   root.replaceChildren(page);
   const paint = () => page.setAttribute("data-theme", isDark(app.state.theme) ? "dark" : "light");

@@ -108,23 +108,25 @@ function largestFirst(forest: Forest, nodes: Uint32Array): number[] {
 }
 
 function shadeBelow(forest: Forest, top: number, colours: Lch[]): void {
+  const { l } = colours[top];
   const stack: [z: number, span: number][] = [[top, 1]];
   for (let entry = stack.pop(); entry; entry = stack.pop()) {
     const [z, span] = entry;
     const children = forest.children(z);
     const next = children.length > 1 ? 0.62 * span : span;
     children.forEach((child, i) => {
-      colours[child] = shade(colours[z], children.length, i, span);
+      colours[child] = shade(colours[z], l, children.length, i, span);
       stack.push([child, next]);
     });
   }
 }
 
-/** Siblings fan out around their parent: some lighter, some darker, their hues a little apart. */
-function shade(parent: Lch, n: number, i: number, span: number): Lch {
+/** The first child keeps its parent's colour, the others are lighter and darker by turns, so that neighbours differ. */
+function shade(parent: Lch, branch: number, n: number, i: number, span: number): Lch {
   if (n === 1) return parent;
-  const place = i / (n - 1) - 0.5;
-  return { l: Math.min(0.93, Math.max(0.34, parent.l + 0.24 * span * place)), c: parent.c, h: parent.h + 34 * span * place };
+  const place = ((i % 2 ? 1 : -1) * Math.ceil(i / 2)) / n;
+  const l = Math.min(branch + 0.13, Math.max(branch - 0.13, parent.l + 0.3 * span * place));
+  return { l: Math.min(0.93, l), c: parent.c, h: parent.h + 36 * span * place };
 }
 
 function byCluster(forest: Forest, cut: number[]): Lch[] {

@@ -46,7 +46,8 @@ class Names {
   }
 }
 
-export function searchPart(app: App): Part & { focus(): void } {
+/** @param after called when a result was taken: the field must not keep the keyboard */
+export function searchPart(app: App, after: () => void): Part & { focus(): void } {
   const names = new Names(app);
   const field = make("input", { type: "search", "aria-label": "Search", placeholder: "Search items and groups", autocomplete: "off", spellcheck: "false" });
   field.setAttribute("aria-describedby", "bhmc-found");
@@ -58,12 +59,17 @@ export function searchPart(app: App): Part & { focus(): void } {
   const close = () => {
     box.hidden = true;
   };
+  const take = (act: () => void) => {
+    close();
+    act();
+    after();
+  };
   const run = () => {
     const wanted = field.value.trim().toLowerCase();
     if (!wanted) return close();
     const [items, nodes] = [names.matchingItems(wanted), names.matchingNodes(wanted)];
     summary.textContent = told(app, items.length, nodes.length);
-    results.replaceChildren(...entries(app, items, nodes, close));
+    results.replaceChildren(...entries(app, items, nodes, take));
     box.hidden = false;
   };
   let timer = 0;
@@ -88,18 +94,18 @@ function told(app: App, items: number, nodes: number): string {
   return found + more + sampled;
 }
 
-function entries(app: App, items: number[], nodes: number[], close: () => void): HTMLElement[] {
+function entries(app: App, items: number[], nodes: number[], take: (act: () => void) => void): HTMLElement[] {
   // Some room is kept for groups, so that many items do not push them out.
   const nodesShown = nodes.slice(0, Math.max(8, LISTED - items.length));
   const itemsShown = items.slice(0, LISTED - nodesShown.length);
   const groups = nodesShown.map((z) => {
-    const one = button("", () => (close(), app.set({ ...reveal(app.forest(), app.state, z), item: null, panel: "node" })), "plain");
+    const one = button("", () => take(() => app.set({ ...reveal(app.forest(), app.state, z), item: null, panel: "node" })), "plain");
     one.append(swatch(app.palette.node(z)), nodeName(app, z), make("span", { class: "quiet" }, ` group, ${rows(app.forest().sizes[z])}`));
     return one;
   });
   const forest = app.forest();
   const members = itemsShown.map((item) => {
-    const one = button("", () => (close(), chooseItem(app, item)), "plain");
+    const one = button("", () => take(() => chooseItem(app, item)), "plain");
     one.append(itemName(app, item), make("span", { class: "quiet" }, ` in ${nodeName(app, forest.leaf[item])}`));
     return one;
   });

@@ -14,7 +14,7 @@ const colours = `
 `;
 
 const frame = `
-.page { box-sizing: border-box; height: 100%; display: grid; grid-template: auto minmax(0, 1fr) / minmax(0, 1fr) clamp(320px, 32%, 460px); background: var(--paper); color: var(--ink); font: 14px/1.45 system-ui, sans-serif; text-align: left; }
+.page { box-sizing: border-box; height: 100%; display: grid; grid-template: auto minmax(0, 1fr) / minmax(0, 1fr) clamp(320px, 34%, 480px); background: var(--paper); color: var(--ink); font: 14px/1.45 system-ui, sans-serif; text-align: left; }
 .page *, .page *::before { box-sizing: border-box; }
 .page [hidden] { display: none !important; }
 header { grid-column: 1 / -1; display: flex; flex-wrap: wrap; gap: 6px 14px; align-items: center; padding: 8px 12px; border-bottom: 1px solid var(--line); background: var(--back); }
@@ -33,7 +33,7 @@ p { margin: 0 0 6px; overflow-wrap: anywhere; }
 const controls = `
 button, select, input { font: inherit; color: var(--ink); }
 button, select, input[type="text"], input[type="search"], input[type="number"] { background: var(--paper); border: 1px solid var(--quiet); border-radius: 5px; padding: 3px 9px; min-height: 28px; }
-button { cursor: pointer; }
+button { cursor: pointer; white-space: nowrap; }
 button:hover:not(:disabled) { border-color: var(--strong); color: var(--strong); }
 button:disabled { opacity: .5; cursor: default; }
 button[aria-pressed="true"] { background: var(--strong); color: var(--on-strong); border-color: var(--strong); }
@@ -42,7 +42,8 @@ input[type="number"] { width: 68px; padding-right: 2px; }
 input[type="text"] { width: 100%; margin: 2px 0 8px; }
 :focus-visible { outline: 2px solid var(--strong); outline-offset: 2px; }
 .controls { display: flex; flex-wrap: wrap; gap: 6px 16px; align-items: center; padding: 8px 12px 4px; }
-.controls label { display: inline-flex; gap: 6px; align-items: center; white-space: nowrap; }
+.field { display: inline-flex; gap: 6px; align-items: center; white-space: nowrap; }
+.field select { max-width: 190px; text-overflow: ellipsis; }
 .buttons, .pair { display: inline-flex; gap: 6px; align-items: center; }
 .search { position: relative; flex: 0 1 300px; min-width: 180px; }
 .search input { width: 100%; }
@@ -54,16 +55,16 @@ input[type="text"] { width: 100%; margin: 2px 0 8px; }
 .breadcrumb li + li::before { content: "›"; color: var(--quiet); padding: 0 2px; }
 .breadcrumb button { max-width: 220px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .breadcrumb [aria-current] { color: var(--ink); font-weight: 600; text-decoration: none; }
-button.plain { border: 0; background: none; padding: 1px 4px; min-height: 24px; color: var(--strong); text-align: left; overflow-wrap: anywhere; unicode-bidi: isolate; }
+button.plain { white-space: normal; border: 0; background: none; padding: 1px 4px; min-height: 24px; color: var(--strong); text-align: left; overflow-wrap: anywhere; unicode-bidi: isolate; }
 button.plain:hover { text-decoration: underline; }
 .tabs { display: flex; flex-wrap: wrap; gap: 2px; padding: 6px 8px 0; border-bottom: 1px solid var(--line); background: var(--back); }
-.tabs button { border: 1px solid transparent; border-bottom: 0; border-radius: 6px 6px 0 0; background: none; }
+.tabs button { border: 1px solid transparent; border-bottom: 0; border-radius: 6px 6px 0 0; background: none; padding: 3px 7px; }
 .tabs button[aria-selected="true"] { background: var(--paper); border-color: var(--line); font-weight: 600; margin-bottom: -1px; }
 `;
 
 const tree = `
 .view { flex: 1; min-height: 0; position: relative; margin: 0 8px 8px 12px; }
-svg.tree { position: absolute; inset: 0; width: 100%; height: 100%; display: block; overflow: hidden; touch-action: pan-y; user-select: none; }
+svg.tree { position: absolute; inset: 0; width: 100%; height: 100%; display: block; overflow: hidden; touch-action: pan-y; user-select: none; outline: none; }
 svg.tree text { font: 12px system-ui, sans-serif; fill: var(--ink); pointer-events: none; unicode-bidi: isolate; }
 .node { cursor: pointer; outline: none; }
 svg.tree .title { font-weight: 600; letter-spacing: -.1px; }
@@ -75,6 +76,7 @@ svg.tree circle ~ text { paint-order: stroke; stroke: var(--paper); stroke-width
 .node.chosen .mark { stroke: var(--ink); stroke-width: 2.5px; }
 .node:focus-visible .mark { stroke: var(--strong); stroke-width: 4px; }
 .link { fill: none; }
+.gap { opacity: .18; }
 svg.tree .members text { fill: var(--quiet); }
 svg.tree .members .member { pointer-events: auto; cursor: pointer; fill: var(--ink); }
 svg.tree .members .member:hover { text-decoration: underline; }
@@ -117,6 +119,17 @@ const other = `
   .bodies { overflow: visible; }
   .view { height: 56vh; min-height: 360px; flex: none; margin: 0 6px 8px; }
   .search { flex: 1 1 100%; }
+  .controls { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 4px 14px; align-items: end; }
+  .field { display: flex; flex-wrap: wrap; gap: 0 6px; }
+  .field select { flex: 1 1 100%; min-width: 0; max-width: none; }
+  .field label { flex: 1 1 100%; }
+  .field input[type="range"] { flex: 1; min-width: 0; }
+  .pair { display: flex; align-items: end; }
+  .pair .field { flex: 1; min-width: 0; }
+  input[type="number"] { width: 58px; }
+  .controls > .buttons { grid-column: 1 / -1; }
+  .controls > .buttons button { flex: 1 1 auto; }
+  header .buttons { flex: 1; }
   button:not(.plain), select { min-height: 34px; }
 }
 @media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important; } }
@@ -125,7 +138,8 @@ const other = `
   .page { display: block; height: auto; }
   .controls, .search, header .buttons, .tabs, .panel button:not(.plain), .panel input, .panel label { display: none !important; }
   .view { height: auto; margin: 0; }
-  svg.tree { position: static; height: auto; }
+  svg.tree { position: static; height: auto; max-height: 170mm; }
+  header { background: none; }
   .side { border: 0; }
   .bodies { overflow: visible; }
   button.plain { color: inherit; }

@@ -19,7 +19,9 @@ export function tabsPart(app: App, panels: [panel: Panel, label: string, part: P
     body.append(one);
   }
   list.addEventListener("keydown", (event) => walk(app, shown.map(([panel]) => panel), event, (panel) => tabs.get(panel)?.tab.focus()));
+  const element = make("section", { class: "side", "aria-label": "Details" }, list, body);
   const show = (before: Readonly<State>) => {
+    const focusInside = body.contains(focused(body));
     for (const [panel, { tab, body: one }] of tabs) {
       const open = panel === app.state.panel;
       tab.setAttribute("aria-selected", String(open));
@@ -27,10 +29,22 @@ export function tabsPart(app: App, panels: [panel: Panel, label: string, part: P
       one.hidden = !open;
     }
     for (const [, , part] of shown) part.show(before);
-    if (before.panel !== app.state.panel || before.node !== app.state.node) body.scrollTop = 0;
+    const now = tabs.get(app.state.panel)?.body;
+    // What was pressed may be gone: the keyboard goes on in the panel, not at the top of the page.
+    if (focusInside && !now?.contains(focused(body))) now?.focus({ preventScroll: true });
+    const turned = before.panel !== app.state.panel || before.node !== app.state.node || before.item !== app.state.item;
+    if (!turned) return;
+    body.scrollTop = 0;
+    // On a phone the page itself scrolls, and a reader deep in one panel would land deep in the next.
+    if (focusInside && element.getBoundingClientRect().top < 0) element.scrollIntoView();
   };
   show(app.state);
-  return { element: make("section", { class: "side", "aria-label": "Details" }, list, body), show };
+  return { element, show };
+}
+
+function focused(inside: HTMLElement): Element | null {
+  const root = inside.getRootNode();
+  return root instanceof ShadowRoot ? root.activeElement : null;
 }
 
 function walk(app: App, order: Panel[], event: KeyboardEvent, focus: (panel: Panel) => void): void {

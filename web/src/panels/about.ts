@@ -16,10 +16,9 @@ export function aboutPart(app: App): Part {
     element.replaceChildren(make("h2", {}, app.data.info.title || "The tree"));
     for (const words of app.data.info.about) element.append(sentence(words));
     element.append(sentence(groups(app)));
-    if (app.data.info.n_embedded < app.data.info.n_items) element.append(sentence(embedded(app)));
     if (app.cut.length) element.append(clusters(app));
     if (odd.length) element.append(oddRows(app, odd));
-    element.append(section("What support is", sentence(app.data.info.support_means)));
+    if (app.forest().support.some((one) => Number.isFinite(one))) element.append(section("What support is", sentence(app.data.info.support_means)));
   };
   const show = onChange(() => [app.cut, app.palette, app.state.tree, app.state.renamed] as const, draw);
   show();
@@ -28,11 +27,7 @@ export function aboutPart(app: App): Part {
 
 function groups(app: App): string {
   const forest = app.forest();
-  const perLevel = new Array(forest.depth + 1).fill(0);
-  for (const level of forest.levels) perLevel[level]++;
-  const words = perLevel.slice(1, 9).map((n, i) => `${n.toLocaleString("en")} on level ${i + 1}`);
-  const more = perLevel.length > 9 ? ", and more below" : "";
-  return `The tree has ${count(forest.nNodes - 1, "group")} below the root${words.length ? `: ${words.join(", ")}${more}` : ""}.`;
+  return `This view has ${count(forest.nNodes - 1, "group")} below the root, on ${count(forest.depth, "level")}.`;
 }
 
 export function embedded(app: App): string {
@@ -43,8 +38,10 @@ export function embedded(app: App): string {
 function clusters(app: App): HTMLElement {
   const sizes = clusterSizes(app.forest(), [...app.cut]);
   const shown = app.cut.slice(0, 100).map((z) => {
-    const line = make("span", { class: "line" }, nodeButton(app, z), make("span", { class: "quiet" }, rows(sizes.get(z) ?? 0)));
-    return line;
+    const size = sizes.get(z) ?? 0;
+    // A node may stand for those of its rows that are in no other cluster.
+    const rest = size < app.forest().sizes[z] ? ": the rest" : "";
+    return make("span", { class: "line" }, nodeButton(app, z, rest), make("span", { class: "quiet" }, rows(size)));
   });
   const title = app.cut.length === 1 ? "1 cluster" : `${app.cut.length.toLocaleString("en")} clusters`;
   const more = app.cut.length > shown.length ? [sentence(`The first ${shown.length} are listed.`)] : [];

@@ -20,9 +20,9 @@ export function swatch(colour: string): HTMLSpanElement {
   return mark;
 }
 
-export function nodeButton(app: App, z: number): HTMLButtonElement {
+export function nodeButton(app: App, z: number, more = ""): HTMLButtonElement {
   const one = button("", () => app.set({ ...reveal(app.forest(), app.state, z), item: null, panel: "node" }), "plain");
-  one.append(swatch(app.palette.node(z)), nodeName(app, z));
+  one.append(swatch(app.palette.node(z)), nodeName(app, z) + more);
   return one;
 }
 

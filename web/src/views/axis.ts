@@ -4,7 +4,7 @@ import { ticks } from "d3-array";
 import type { Forest } from "../forest";
 import { figure } from "../parts/words";
 import { makeSvg } from "../parts/build";
-import { depthOf, topHeight, type Window } from "./geometry";
+import { heightScale, topHeight, type Window } from "./geometry";
 
 export const AXIS_HEIGHT = 38;
 
@@ -13,7 +13,8 @@ export function drawAxis(layer: SVGGElement, forest: Forest, window: Window, wid
   if (!forest.heights) return;
   const top = topHeight(forest.heights);
   const down = width / (window.d1 - window.d0);
-  const place = (value: number) => (depthOf(value, top) - window.d0) * down;
+  const scale = heightScale(top);
+  const place = (value: number) => (scale(value) - window.d0) * down;
   // The highest value that is seen: the view begins at window.d0.
   const most = top * (1 - Math.max(0, window.d0)) ** 2;
   let free = Infinity;

@@ -26,8 +26,8 @@ export interface Window {
 
 /** Narrower columns cannot hold a word. */
 const LEAST_COLUMN = 62;
-/** How wide the names of members are, in columns. */
-const MEMBERS = 1.25;
+/** How wide the names of members are, in columns; in the node-link view names of groups stand there too. */
+const MEMBERS = { icicle: 1.25, links: 1.6 };
 
 export function layOut(forest: Forest, state: Readonly<State>): Layout {
   const n = forest.nNodes;
@@ -87,11 +87,11 @@ function byLevel(forest: Forest, { d0, d1 }: Layout): void {
 
 /** Roots of heights, because merges near the leaves are often a thousandth of the last one. */
 function byHeight(forest: Forest, { d0, d1, open, shown }: Layout, heights: Float32Array): void {
-  const top = topHeight(heights);
+  const scale = heightScale(topHeight(heights));
   for (let z = 0; z < forest.nNodes; z++) {
     const parent = forest.parents[z];
     d0[z] = parent < 0 ? -0.08 : d1[parent];
-    d1[z] = Math.max(parent < 0 ? 0 : d0[z], depthOf(heights[z], top));
+    d1[z] = Math.max(parent < 0 ? 0 : d0[z], scale(Number.isFinite(heights[z]) ? heights[z] : 0));
   }
   // Only after all children are placed: a node whose children are not drawn reaches down to the members.
   for (let z = 0; z < forest.nNodes; z++) if (shown[z] && !open[z] && forest.children(z).length) d1[z] = 1;
@@ -103,8 +103,9 @@ export function topHeight(heights: Float32Array): number {
   return top || 1;
 }
 
-export function depthOf(height: number, top: number): number {
-  return 1 - Math.sqrt(Math.min(1, Math.max(0, Number.isFinite(height) ? height / top : 0)));
+/** Where a height stands down the tree: the top at 0, height 0 at 1. */
+export function heightScale(top: number): (height: number) => number {
+  return (height) => 1 - Math.sqrt(Math.min(1, Math.max(0, height / top)));
 }
 
 /** What is seen when a node fills the view, with a strip of its parent as the way back. */
@@ -113,12 +114,12 @@ export function windowOf(forest: Forest, layout: Layout, state: Readonly<State>,
   const across = { a0: layout.a0[z], a1: Math.max(layout.a1[z], layout.a0[z] + 1e-9) };
   if (forest.heights) {
     const d0 = z === 0 ? -0.05 : Math.min(layout.d0[z], 0.98) - 0.02;
-    return { ...across, d0, d1: 1 + 0.45 * (1 - d0) };
+    return { ...across, d0, d1: 1 + (state.layout === "links" ? 0.6 : 0.45) * (1 - d0) };
   }
   const level = forest.levels[z];
   const deepest = Math.min(state.depth, deepestBelow(forest, z));
-  const d0 = z === 0 ? 0.3 : level - 0.14;
-  const wanted = Math.max(deepest, level) + 1 - d0 + MEMBERS;
+  const d0 = z === 0 ? (state.layout === "links" ? 0.1 : 0.3) : level - 0.14;
+  const wanted = Math.max(deepest, level) + 1 - d0 + MEMBERS[state.layout];
   return { ...across, d0, d1: d0 + Math.min(wanted, Math.max(2.2, width / LEAST_COLUMN)) };
 }
 
@@ -127,7 +128,7 @@ function deepestBelow(forest: Forest, top: number): number {
   const stack = [top];
   for (let z = stack.pop(); z !== undefined; z = stack.pop()) {
     deepest = Math.max(deepest, forest.levels[z]);
-    stack.push(...forest.children(z));
+    for (const child of forest.children(z)) stack.push(child);
   }
   return deepest;
 }

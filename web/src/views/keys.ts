@@ -3,10 +3,12 @@
 import type { App } from "../app";
 import { spoken } from "../names";
 import { reveal } from "../reveal";
-import type { Box } from "./visible";
+import type { Layout } from "./geometry";
+import { lastShown, nextShown, previousShown } from "./walk";
 
 export interface Drawn {
-  boxes: Box[];
+  /** How the tree stands when all motion has ended. */
+  settled(): Layout;
   focus(): void;
 }
 
@@ -20,12 +22,12 @@ export function handleKey(app: App, view: Drawn, event: KeyboardEvent): void {
 }
 
 const ACTIONS: Record<string, (app: App, view: Drawn) => void> = {
-  ArrowDown: (app, view) => step(app, view, 1),
-  ArrowUp: (app, view) => step(app, view, -1),
-  ArrowRight: (app) => down(app),
+  ArrowDown: (app, view) => go(app, nextShown(app.forest(), view.settled(), app.state.node)),
+  ArrowUp: (app, view) => go(app, previousShown(app.forest(), view.settled(), app.state.node)),
+  ArrowRight: (app, view) => down(app, view),
   ArrowLeft: (app) => up(app),
-  Home: (app, view) => go(app, view.boxes[0]?.z),
-  End: (app, view) => go(app, view.boxes[view.boxes.length - 1]?.z),
+  Home: (app) => go(app, app.state.zoom),
+  End: (app, view) => go(app, lastShown(app.forest(), view.settled(), app.state.zoom)),
   Enter: (app) => zoomIn(app),
   Escape: (app) => zoomOut(app),
   " ": (app) => toggle(app, app.state.node),
@@ -37,15 +39,12 @@ export function go(app: App, z: number | undefined): void {
   app.say(spoken(app, z));
 }
 
-function step(app: App, { boxes }: Drawn, by: number): void {
-  const at = boxes.findIndex(({ z }) => z === app.state.node);
-  go(app, boxes[at < 0 ? 0 : Math.min(boxes.length - 1, Math.max(0, at + by))]?.z);
-}
-
-function down(app: App): void {
-  const { node, collapsed } = app.state;
+function down(app: App, view: Drawn): void {
+  const { node, collapsed, depth } = app.state;
+  const forest = app.forest();
   if (collapsed.has(node)) toggle(app, node);
-  else if (app.forest().children(node).length) go(app, app.forest().children(node)[0]);
+  else if (forest.levels[node] >= depth) go(app, forest.children(node)[0]);
+  else if (forest.children(node).length) go(app, nextShown(forest, view.settled(), node));
 }
 
 function up(app: App): void {

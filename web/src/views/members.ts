@@ -3,6 +3,7 @@
 import type { App } from "../app";
 import { itemName } from "../parts/words";
 import { makeSvg } from "../parts/build";
+import { LEAF_ROOM, joint } from "./marks";
 import { fit, textWidth } from "./text";
 import type { Box, Frame } from "./visible";
 
@@ -38,7 +39,7 @@ export class Members {
     const forest = this.app.forest();
     if (this.app.state.layout === "icicle") return Math.max(0, box.x + box.width) + 6;
     // Beside the circle stands the group's own name.
-    return box.x + (forest.heights ? box.width : 0.3 * box.width) + 190;
+    return joint(box, !!forest.heights).x + LEAF_ROOM;
   }
 
   private names(box: Box, top: number, height: number): void {

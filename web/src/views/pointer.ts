@@ -1,6 +1,7 @@
 /** The tree by mouse and touch: a click chooses, a second click zooms in, the wheel or two fingers zoom in and out. */
 
 import type { App } from "../app";
+import { makeSvg } from "../parts/build";
 import { go, zoomOut } from "./keys";
 
 /** Time in which one turn of the wheel counts once. */
@@ -8,6 +9,7 @@ const CALM = 380;
 
 export function handlePointer(app: App, svg: SVGSVGElement): void {
   svg.addEventListener("click", (event) => click(app, event));
+  svg.addEventListener("pointerover", (event) => explain(event));
   handleWheel(app, svg);
   handlePinch(app, svg);
 }
@@ -15,6 +17,13 @@ export function handlePointer(app: App, svg: SVGSVGElement): void {
 function nodeAt(event: Event): number | null {
   const group = (event.target as Element).closest<SVGElement>("[data-z]");
   return group ? Number(group.dataset.z) : null;
+}
+
+/** The full name of what the pointer is on; made only then, because few of a thousand nodes are ever pointed at. */
+function explain(event: Event): void {
+  const group = (event.target as Element).closest<SVGElement>("[data-z]");
+  if (!group || group.querySelector("title")) return;
+  group.prepend(makeSvg("title", {}, group.getAttribute("aria-label") ?? ""));
 }
 
 function click(app: App, event: MouseEvent): void {

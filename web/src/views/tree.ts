@@ -16,7 +16,7 @@ const TIME = 420;
 export class TreeView implements Part {
   readonly element: HTMLElement;
   /** What the last frame drew, in the order of the tree. */
-  boxes: Box[] = [];
+  private boxes: Box[] = [];
   private readonly svg: SVGSVGElement;
   private readonly axis = makeSvg("g", { class: "axis", "aria-hidden": "true" });
   private readonly nodes = makeSvg("g", { role: "none" });
@@ -24,6 +24,7 @@ export class TreeView implements Part {
   private readonly marks: Marks;
   private readonly members: Members;
   private layout: Layout;
+  private target: Layout;
   private window: Window = { a0: 0, a1: 1, d0: 0, d1: 1 };
   private width = 0;
   private height = 0;
@@ -31,11 +32,11 @@ export class TreeView implements Part {
 
   constructor(private readonly app: App) {
     const links = makeSvg("g", { "aria-hidden": "true" });
-    this.svg = makeSvg("svg", { role: "tree", "aria-label": "Tree of groups", class: "tree" }, this.axis, links, this.nodes, this.memberLayer);
+    this.svg = makeSvg("svg", { role: "tree", tabindex: "-1", "aria-label": "Tree of groups", class: "tree", preserveAspectRatio: "xMinYMin" }, this.axis, links, this.nodes, this.memberLayer);
     this.element = make("div", { class: "view" }, this.svg);
     this.marks = new Marks(app, this.nodes, links);
     this.members = new Members(app, this.memberLayer);
-    this.layout = layOut(app.forest(), app.state);
+    this.layout = this.target = layOut(app.forest(), app.state);
     this.svg.addEventListener("keydown", (event) => handleKey(this.app, this, event));
     handlePointer(this.app, this.svg);
     new ResizeObserver(() => this.resize()).observe(this.element);
@@ -45,7 +46,10 @@ export class TreeView implements Part {
     const { state } = this.app;
     const is = (...keys: (keyof State)[]) => keys.some((key) => state[key] !== before[key]);
     const moved = is("depth", "collapsed", "zoom");
-    if (state === before || is("tree", "layout", "clusters", "theme", "renamed")) {
+    const anew = state === before || is("tree", "layout", "clusters", "theme", "renamed");
+    // The focused node may go; the tree keeps the keyboard until the chosen node is drawn.
+    if ((anew || moved) && this.hasFocus) this.svg.focus({ preventScroll: true });
+    if (anew) {
       this.marks.clear();
       if (is("tree", "layout")) this.jump();
       else if (moved) this.move();
@@ -54,9 +58,13 @@ export class TreeView implements Part {
     else if (is("node", "item")) this.choose();
   }
 
-  /** Puts the keyboard on the chosen node. */
+  /** Puts the keyboard on the chosen node, at once or when it is drawn. */
   focus(): void {
-    this.marks.marks.get(this.app.state.node)?.group.focus({ preventScroll: true });
+    (this.marks.marks.get(this.app.state.node)?.group ?? this.svg).focus({ preventScroll: true });
+  }
+
+  private get hasFocus(): boolean {
+    return this.svg.contains((this.svg.getRootNode() as ShadowRoot).activeElement);
   }
 
   private get treeHeight(): number {
@@ -64,6 +72,8 @@ export class TreeView implements Part {
   }
 
   private resize(): void {
+    // On paper the picture is scaled as it is: there is no time to draw it anew.
+    if (window.matchMedia("print").matches) return;
     const { clientWidth, clientHeight } = this.element;
     if (!clientWidth || !clientHeight || (clientWidth === this.width && clientHeight === this.height)) return;
     [this.width, this.height] = [clientWidth, clientHeight];
@@ -71,14 +81,18 @@ export class TreeView implements Part {
     this.jump();
   }
 
-  private target(): Window {
-    return windowOf(this.app.forest(), this.layout, this.app.state, this.width);
+  settled(): Layout {
+    return this.target;
+  }
+
+  private targetWindow(): Window {
+    return windowOf(this.app.forest(), this.target, this.app.state, this.width);
   }
 
   private jump(): void {
     cancelAnimationFrame(this.frame);
-    this.layout = layOut(this.app.forest(), this.app.state);
-    this.window = this.target();
+    this.layout = this.target = layOut(this.app.forest(), this.app.state);
+    this.window = this.targetWindow();
     this.draw();
   }
 
@@ -90,8 +104,8 @@ export class TreeView implements Part {
     cancelAnimationFrame(this.frame);
     const [fromLayout, fromWindow] = [this.layout, this.window];
     const toLayout = layOut(this.app.forest(), this.app.state);
-    this.layout = toLayout;
-    const toWindow = this.target();
+    this.target = toLayout;
+    const toWindow = this.targetWindow();
     const same = toLayout.a0.every((one, i) => one === fromLayout.a0[i]);
     this.members.clear();
     let start = -1;
@@ -143,7 +157,6 @@ export class TreeView implements Part {
   private choose(): void {
     const { state } = this.app;
     const { marks } = this.marks;
-    const focusInside = this.svg.contains((this.svg.getRootNode() as ShadowRoot).activeElement);
     const path = new Set(this.app.forest().path(state.node));
     // One node takes part in the order of the tab key: the chosen one, or the first where that is not drawn.
     const tabbed = marks.has(state.node) ? state.node : this.boxes[0]?.z;
@@ -157,6 +170,6 @@ export class TreeView implements Part {
     for (const text of this.memberLayer.children) {
       text.classList.toggle("chosen", (text as SVGElement).dataset.item === String(state.item));
     }
-    if (focusInside) this.focus();
+    if (this.hasFocus) this.focus();
   }
 }

@@ -11,8 +11,6 @@ export function mount(element: HTMLElement, container: Container): () => void {
 
 async function render({ model, el }: { model: Model; el: HTMLElement }): Promise<() => void> {
   const host = document.createElement("div");
-  host.style.setProperty("display", "block");
-  host.style.setProperty("height", "640px");
   el.append(host);
   const { app, remove } = mountPage(host, await unpack(model.get("data") as DataView<ArrayBuffer>));
   const disconnect = connect(app, model);

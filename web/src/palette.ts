@@ -6,7 +6,7 @@ import type { Forest } from "./forest";
 
 /** After Okabe and Ito, whose colours differ for all common kinds of colour blindness. */
 const BASE: Lch[] = [
-  { l: 0.55, c: 0.13, h: 245 },
+  { l: 0.5, c: 0.13, h: 247 },
   { l: 0.77, c: 0.16, h: 72 },
   { l: 0.62, c: 0.13, h: 166 },
   { l: 0.69, c: 0.12, h: 347 },

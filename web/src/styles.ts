@@ -1,8 +1,8 @@
 /** Styles of the page. They go into the shadow root, so that the pages around a widget change nothing in it. */
 
 const colours = `
-:host { display: block; }
-:host(.whole-page) { height: 100vh; height: 100dvh; }
+:host { display: block; container-type: inline-size; --height: 640px; }
+:host(.whole-page) { --height: 100dvh; }
 .page {
   --paper: #ffffff; --back: #f4f5f7; --ink: #16191d; --quiet: #555c66; --line: #cfd4da; --strong: #0b5cad; --on-strong: #ffffff; --bar: #3f6f9f; --less: #a8571c;
   color-scheme: light;
@@ -14,7 +14,7 @@ const colours = `
 `;
 
 const frame = `
-.page { box-sizing: border-box; height: 100%; display: grid; grid-template: auto minmax(0, 1fr) / minmax(0, 1fr) clamp(320px, 34%, 480px); background: var(--paper); color: var(--ink); font: 14px/1.45 system-ui, sans-serif; text-align: left; }
+.page { box-sizing: border-box; height: var(--height); display: grid; grid-template: auto minmax(0, 1fr) / minmax(0, 1fr) clamp(320px, 34%, 480px); background: var(--paper); color: var(--ink); font: 14px/1.45 system-ui, sans-serif; text-align: left; }
 .page *, .page *::before { box-sizing: border-box; }
 .page [hidden] { display: none !important; }
 header { grid-column: 1 / -1; display: flex; flex-wrap: wrap; gap: 6px 14px; align-items: center; padding: 8px 12px; border-bottom: 1px solid var(--line); background: var(--back); }
@@ -112,8 +112,8 @@ th, td { text-align: left; padding: 2px 6px 2px 0; border-bottom: 1px solid var(
 `;
 
 const other = `
-@media (max-width: 699px) {
-  :host(.whole-page) { height: auto; }
+/* The width that counts is that of the page or of the notebook's cell, not that of the screen. */
+@container (max-width: 699px) {
   .page { grid-template: auto auto auto / minmax(0, 1fr); height: auto; }
   .side { border-left: 0; border-top: 1px solid var(--line); }
   .bodies { overflow: visible; }
@@ -134,7 +134,6 @@ const other = `
 }
 @media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important; } }
 @media print {
-  :host(.whole-page) { height: auto; }
   .page { display: block; height: auto; }
   .controls, .search, header .buttons, .tabs, .panel button:not(.plain), .panel input, .panel label { display: none !important; }
   .view { height: auto; margin: 0; }

@@ -47,14 +47,15 @@ export function connect(app: Explorer, model: Model): () => void {
 }
 
 function choose(app: Explorer, wanted: Selected): void {
-  const key = app.data.info.trees.find((one) => one.key === wanted.tree && one.key !== "compare")?.key;
-  if (key && key !== app.state.tree) app.set({ tree: key as "tree" | "dendrogram" });
-  const forest = app.forest();
+  const known = app.data.info.trees.find((one) => one.key === wanted.tree && one.key !== "compare")?.key;
+  const tree = (known ?? app.state.tree) as Explorer["state"]["tree"];
+  const forest = app.forest(tree);
+  const state = tree === app.state.tree ? app.state : { ...app.state, zoom: 0, depth: forest.depth, collapsed: new Set<number>() };
   if (typeof wanted.item === "number") {
     const item = app.data.ints("items.row").indexOf(wanted.item);
-    if (item >= 0) app.set({ ...reveal(forest, app.state, forest.leaf[item]), item, panel: "item" });
+    if (item >= 0) app.set({ tree, ...reveal(forest, state, forest.leaf[item]), item, panel: "item" });
   } else if (typeof wanted.node === "number") {
     const z = forest.ids.indexOf(wanted.node);
-    if (z >= 0) app.set({ ...reveal(forest, app.state, z), item: null, panel: "node" });
+    if (z >= 0) app.set({ tree, ...reveal(forest, state, z), item: null, panel: "node" });
   }
 }

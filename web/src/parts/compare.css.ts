@@ -1,6 +1,6 @@
 export const compareStyles = `
 /* Two trees need room: on a wide screen the panel takes half of it. */
-@media (min-width: 1000px) {
+@container (min-width: 1000px) {
   .page:has([role="tabpanel"]:not([hidden]) > .part-compare) { grid-template-columns: minmax(0, 1fr) 54%; }
 }
 .compare-picture { min-width: 0; }

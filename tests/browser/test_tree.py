@@ -116,7 +116,7 @@ def test_levels_shown(at_zoo, zoo):
     tree = zoo.model.tree_
     for level in (1, 2, 3):
         at_zoo.slide("Levels shown", level)
-        expect(at_zoo.nodes()).to_have_count((tree.levels <= level).sum())
+        expect(at_zoo.nodes()).to_have_count(int((tree.levels <= level).sum()))
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 8])

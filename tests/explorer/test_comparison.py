@@ -5,7 +5,6 @@ import pytest
 
 from bhmc import Tree, compare_trees
 from bhmc._explorer.comparison import compare_sentences
-from bhmc.baselines import Ward
 from bhmc.datasets import load_zoo
 from tests.explorer.fits import zoo_model
 from tests.explorer.reading import read
@@ -61,12 +60,14 @@ def test_labels_and_text_on_the_right(tmp_path):
 
 def test_a_tree_of_merges_on_the_right_has_its_nodes_by_place(tmp_path):
     """Only children are left out there, so that ids and places differ."""
-    ward = Ward(n_clusters=3).fit(load_zoo().data).tree_
-    info, found = read(zoo_model(4).explore(tmp_path / "a.html", compare=ward))
+    left = Tree.from_parents([-1, 0, 0, 0], np.repeat([1, 2, 3], [6, 3, 2]))
+    parents, heights = [-1, 0, 0, 2, 2], [4.0, 0.0, 2.0, 0.0, 0.0]
+    right = Tree.from_parents(parents, np.repeat([1, 3, 4], [6, 3, 2]), heights=heights)
+    info, found = read(left.explore(tmp_path / "a.html", compare=right))
     assert info["trees"][-1]["unit"] == "units"
-    assert (found["compare.ids"] != np.arange(len(found["compare.ids"]))).any()
-    expected = compare_trees(zoo_model(4), ward)
-    assert found["compare.ids"][found["compare.b"]].tolist() == [one.b for one in expected.pairs]
+    assert found["compare.ids"].tolist() == [0, 1, 2, 4, 5]
+    assert found["compare.b"].tolist() == [1, 3, 4]
+    assert [one.b for one in compare_trees(left, right).pairs] == [1, 4, 5]
 
 
 def test_rows_that_only_one_tree_has(tmp_path):

@@ -7,8 +7,13 @@ import numpy as np
 import pytest
 
 from bhmc import BHMC, Tree
+from bhmc._estimator.exploring import source_of_model
+from bhmc._explorer.contents import _memberships
 from bhmc._explorer.draws import best_matches, second_places
 from bhmc._explorer.sources import Extras, source_of_tree
+from bhmc._explorer.traces import chain_sentences
+from bhmc.posterior import node_membership
+from bhmc.posterior.diagnostics import Finding
 from bhmc.tree.describe import node_phrase
 from tests.explorer.fits import zoo_model
 from tests.explorer.reading import ragged, read
@@ -58,6 +63,18 @@ def test_members_are_those_of_describe(page, model):
         assert typical[node] == [one.row for one in described.typical]
         assert borderline[node] == [one.row for one in described.borderline]
     assert any(borderline)
+
+
+def test_how_firmly_members_belong_is_what_describe_says(model):
+    """It is computed for all nodes at once here, by the same draws and to the last bit."""
+    tree, draws = model.tree_, model.draws_.partitions
+    support, membership = _memberships(source_of_model(model))
+    assert (support != membership).any()
+    np.testing.assert_array_equal(support, model.path_support_)
+    for node in range(tree.n_nodes):
+        rows = tree.members(node)
+        expected = node_membership(rows, draws)[rows]
+        np.testing.assert_array_equal(membership[rows, tree.levels[node]], expected)
 
 
 def test_effects_are_those_of_describe(page, model):
@@ -133,9 +150,10 @@ def test_draws_have_the_groups_of_the_partitions(page, model):
 
 
 def test_best_matches_break_ties_by_the_lowest_and_leave_out_the_unlike():
-    ours = np.repeat([3, 1, 2], [2, 2, 20])
-    theirs = np.repeat([0, 1, 2], [4, 19, 1])
-    assert best_matches(theirs, ours).tolist() == [1, 2, -1]
+    ours = np.repeat([3, 1, 2, 4], [2, 2, 20, 10])
+    theirs = np.repeat([0, 1, 2, 3, 4], [4, 19, 1, 9, 1])
+    # Group 2 is 1 of 20 rows, and group 4 is 1 of 10: a tenth is like it.
+    assert best_matches(theirs, ours).tolist() == [1, 2, -1, 4, 4]
     many = np.arange(400)  # more pairs than are counted in a table
     np.testing.assert_array_equal(best_matches(many, many[::-1]), many[::-1])
 
@@ -191,6 +209,17 @@ def test_traces_and_what_is_said_of_chains(page, model):
     assert "[" not in said
 
 
+def test_numbers_are_called_by_words(model):
+    """A pair of rows is called by their names."""
+    what = "together[0] (rows 8 and 21) differs between chains (R-hat 1.30)"
+    found = replace(model.diagnostics_, findings=(Finding(what, "run longer"),))
+    one, two = model.tree_.names[model.draws_.pairs[0]]
+    said = chain_sentences(model.tree_, model.draws_, found)
+    assert said[0].startswith("2 chains of 60 draws have not converged.")
+    sentence = f"{one} and {two} in one component differs between chains (R-hat 1.30)."
+    assert f"{sentence[0].upper()}{sentence[1:]}" in said
+
+
 def test_names_that_a_person_gave_are_there(tmp_path, model):
     tree = model.tree_.rename({1: "mammals </script>"})
     _, found = read(tree.explore(tmp_path / "a.html"))
@@ -218,8 +247,6 @@ def test_weights_that_are_no_numbers(tmp_path, model):
 def test_what_a_model_opens_with(monkeypatch):
     monkeypatch.setattr("bhmc._estimator.summary.opens_with", lambda model: "dendrogram")
     monkeypatch.setattr("bhmc._estimator.summary.opened_tree", lambda model: model.dendrogram_)
-    from bhmc._estimator.exploring import source_of_model
-
     assert source_of_model(zoo_model(4)).opens_with == "dendrogram"
 
 

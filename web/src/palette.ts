@@ -17,6 +17,9 @@ const BASE: Lch[] = [
 ];
 const GREY: Lch = { l: 0.72, c: 0.012, h: 250 };
 
+/** The share of all rows above which a group is as good as the whole. */
+const DOMINANT = 0.75;
+
 /** The i-th of many colours: the base colours, then the same hues lighter and darker. */
 function base(i: number): Lch {
   const { l, c, h } = BASE[i % BASE.length];
@@ -91,16 +94,31 @@ export class Palette {
   }
 }
 
-/** A hue for every branch below the first split; deeper nodes stay near their parent's colour. */
+/** A hue for every branch; deeper nodes stay near their branch's colour. */
 function byBranch(forest: Forest): Lch[] {
   const colours: Lch[] = new Array(forest.nNodes).fill(GREY);
-  let top = 0;
-  while (forest.children(top).length === 1) top = forest.children(top)[0];
-  largestFirst(forest, forest.children(top)).forEach((z, i) => {
+  branches(forest).forEach((z, i) => {
     colours[z] = base(i);
     shadeBelow(forest, z, colours);
   });
   return colours;
+}
+
+/** A child that holds most rows is no branch of its own, as the root is none: its children are, or all would be of one hue. */
+function branches(forest: Forest): number[] {
+  const found: number[] = [];
+  let top = 0;
+  for (;;) {
+    const [first, ...others] = largestFirst(forest, forest.children(top));
+    if (first === undefined) break;
+    found.push(...others);
+    if (forest.sizes[first] <= DOMINANT * forest.sizes[0] || !forest.children(first).length) {
+      found.push(first);
+      break;
+    }
+    top = first;
+  }
+  return found.sort((a, b) => forest.sizes[b] - forest.sizes[a] || a - b);
 }
 
 function largestFirst(forest: Forest, nodes: Uint32Array): number[] {

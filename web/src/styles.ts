@@ -72,13 +72,22 @@ svg.tree .title { font-weight: 600; letter-spacing: -.1px; }
 .node circle.mark { stroke-width: 1.5px; }
 svg.tree circle ~ text { paint-order: stroke; stroke: var(--paper); stroke-width: 3px; stroke-linejoin: round; }
 .node:hover .mark { filter: brightness(1.08); }
-.node.onpath .mark { stroke: var(--quiet); stroke-width: 1.5px; }
-.node.chosen .mark { stroke: var(--ink); stroke-width: 2.5px; }
-.node:focus-visible .mark { stroke: var(--strong); stroke-width: 4px; }
+.node.onpath circle.mark { stroke: var(--quiet); stroke-width: 1.5px; }
+.node.chosen circle.mark { stroke: var(--ink); stroke-width: 3px; }
+.node:focus-visible .mark { stroke: var(--ink); stroke-width: 3px; }
+.node:focus-visible circle.mark { stroke: var(--strong); stroke-width: 5px; }
+.ring { pointer-events: none; }
+.ring[hidden] { display: none; }
+.ring rect { fill: none; stroke: var(--ink); stroke-width: 2px; rx: 2px; }
+.ring rect:first-child { stroke: none; }
+svg.tree:has(.node:focus-visible) .ring rect { stroke-width: 3px; }
+svg.tree:has(.node:focus-visible) .ring rect:first-child { stroke: var(--paper); stroke-width: 2px; }
 .link { fill: none; }
 .gap { opacity: .18; }
 svg.tree .members text { fill: var(--quiet); }
 svg.tree .members .member { pointer-events: auto; cursor: pointer; fill: var(--ink); }
+svg.tree .members image { cursor: pointer; image-rendering: pixelated; }
+svg.tree .members image.chosen { outline: 2px solid var(--strong); }
 svg.tree .members .member:hover { text-decoration: underline; }
 svg.tree .members .chosen { font-weight: 700; fill: var(--strong); }
 .axis .rule { stroke: var(--line); stroke-dasharray: 2 3; }
@@ -90,6 +99,8 @@ svg.tree .axis .value { text-anchor: middle; }
 const panels = `
 .list { list-style: none; margin: 0; padding: 0; }
 .list li { margin: 1px 0; overflow-wrap: anywhere; }
+.list.inline { display: flex; flex-wrap: wrap; gap: 0 12px; }
+.list.inline li { max-width: 100%; }
 .line { display: flex; gap: 8px; align-items: baseline; justify-content: space-between; }
 .line > .quiet { white-space: nowrap; }
 .swatch { display: inline-block; width: 11px; height: 11px; border-radius: 3px; margin-right: 6px; vertical-align: -1px; }

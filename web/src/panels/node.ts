@@ -81,7 +81,11 @@ function members(app: App, z: number): HTMLElement[] {
   const typical = ragged(app, "typical", z);
   const borderline = ragged(app, "borderline", z);
   const parts: HTMLElement[] = [];
-  const buttons = (items: number[]) => list(...items.slice(0, LISTED).map((item) => itemButton(app, item)));
+  const buttons = (items: number[]) => {
+    const names = list(...items.slice(0, LISTED).map((item) => itemButton(app, item)));
+    names.classList.add("inline");
+    return names;
+  };
   if (typical.length) parts.push(section("Typical members", buttons(typical)));
   if (borderline.length) parts.push(section("Borderline members", buttons(borderline)));
   if (!typical.length && !borderline.length) parts.push(section("Members", buttons([...app.forest().items(z).subarray(0, LISTED)])));

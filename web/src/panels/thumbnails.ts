@@ -18,6 +18,23 @@ function imageOf(app: App, item: number): number | undefined {
   return map.get(item);
 }
 
+const addresses = new WeakMap<object, Map<number, string>>();
+
+/** The picture of an item as the address of an image, or null where there is none. */
+export function pictureAddress(app: App, item: number): string | null {
+  let known = addresses.get(app.data);
+  if (!known) addresses.set(app.data, (known = new Map()));
+  const found = known.get(item);
+  if (found) return found;
+  const address = thumbnail(app, item)?.toDataURL() ?? null;
+  if (address) known.set(item, address);
+  return address;
+}
+
+export function hasPicture(app: App, item: number): boolean {
+  return imageOf(app, item) !== undefined;
+}
+
 export function thumbnail(app: App, item: number): HTMLCanvasElement | null {
   const shape = app.data.info.images;
   const image = imageOf(app, item);

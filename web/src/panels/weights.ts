@@ -19,7 +19,7 @@ export function weightsSection(app: App, z: number): HTMLElement | null {
     return make("div", { class: "weights" }, make("span", { class: "quiet" }, nodeName(app, one)), bar(app, one, parts));
   });
   if (!used.size) return null;
-  const words = sentence("Each bar is a group on the path, from the root down. Each colour is a component: rows that look alike.");
+  const words = sentence("Each bar is a group on the path, from the root down. Each colour is a component: rows that look alike. Pale: all other components.");
   return section("Components along the path", words, ...bars, legend(app, used));
 }
 

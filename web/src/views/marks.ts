@@ -130,7 +130,7 @@ export class Marks {
 
   /** The name, in as many lines as it needs and the box has, with the size below it, in the middle of the box. */
   private writeBox(mark: Mark, z: number, room: number, height: number): void {
-    const lines = Math.min(5, Math.floor((height - 1) / (LINE - 1)));
+    const lines = Math.min(5, Math.floor((height - 1) / LINE));
     const written = this.write(mark, z, room, lines);
     if (!written) return;
     const top = (height - LINE * written) / 2 + 12;

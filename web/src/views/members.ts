@@ -2,6 +2,7 @@
 
 import type { App } from "../app";
 import { itemName } from "../parts/words";
+import { hasPicture, pictureAddress } from "../panels/thumbnails";
 import { makeSvg } from "../parts/build";
 import { LEAF_ROOM, joint } from "./marks";
 import { fit, textWidth } from "./text";
@@ -9,6 +10,10 @@ import type { Box, Frame } from "./visible";
 
 const LINE = 14;
 const MOST = 400;
+/** Sides of pictures in pixels, and how many members are searched for pictures. */
+const LARGEST = 40;
+const SMALLEST = 24;
+const SEARCHED = 3000;
 
 export class Members {
   private drawn = 0;
@@ -44,9 +49,29 @@ export class Members {
 
   private names(box: Box, top: number, height: number): void {
     const items = this.app.forest().items(box.z);
+    if (this.app.data.info.images && this.pictures(box, items, top, height)) return;
     const step = box.height / Math.max(1, items.length);
     if (step >= LINE - 2) this.oneEach(box, items, step, top, height);
     else this.asManyAsFit(box, items, top, height);
+  }
+
+  /** Pictures in rows, as large as lets all be seen; false where no member has one. */
+  private pictures(box: Box, items: Uint32Array, top: number, height: number): boolean {
+    const shown = [...items.subarray(0, SEARCHED)].filter((item) => hasPicture(this.app, item));
+    if (!shown.length) return false;
+    let side = Math.min(LARGEST, height - 2);
+    const room = (size: number) => Math.floor((box.width - 2) / (size + 2)) * Math.floor(height / (size + 2));
+    while (side > SMALLEST && room(side) < shown.length) side -= 2;
+    const across = Math.max(1, Math.floor((box.width - 2) / (side + 2)));
+    shown.slice(0, Math.max(1, room(side))).forEach((item, i) => {
+      if (this.drawn++ > MOST) return;
+      const x = box.x + (i % across) * (side + 2);
+      const y = top + 1 + Math.floor(i / across) * (side + 2);
+      const picture = makeSvg("image", { x, y, width: side, height: side, href: pictureAddress(this.app, item) ?? "" });
+      picture.dataset.item = String(item);
+      this.layer.append(picture);
+    });
+    return true;
   }
 
   private oneEach(box: Box, items: Uint32Array, step: number, top: number, height: number): void {

@@ -21,6 +21,8 @@ export class TreeView implements Part {
   private readonly axis = makeSvg("g", { class: "axis", "aria-hidden": "true" });
   private readonly nodes = makeSvg("g", { role: "none" });
   private readonly memberLayer = makeSvg("g", { class: "members", "aria-hidden": "true" });
+  /** Around the chosen box, above all others, because a box covers half of its neighbours' edges. */
+  private readonly ring = makeSvg("g", { class: "ring", "aria-hidden": "true" }, makeSvg("rect"), makeSvg("rect"));
   private readonly marks: Marks;
   private readonly members: Members;
   private layout: Layout;
@@ -32,7 +34,7 @@ export class TreeView implements Part {
 
   constructor(private readonly app: App) {
     const links = makeSvg("g", { "aria-hidden": "true" });
-    this.svg = makeSvg("svg", { role: "tree", tabindex: "-1", "aria-label": "Tree of groups", class: "tree", preserveAspectRatio: "xMinYMin" }, this.axis, links, this.nodes, this.memberLayer);
+    this.svg = makeSvg("svg", { role: "tree", tabindex: "-1", "aria-label": "Tree of groups", class: "tree", preserveAspectRatio: "xMinYMin" }, this.axis, links, this.nodes, this.ring, this.memberLayer);
     this.element = make("div", { class: "view" }, this.svg);
     this.marks = new Marks(app, this.nodes, links);
     this.members = new Members(app, this.memberLayer);
@@ -130,7 +132,24 @@ export class TreeView implements Part {
     if (!this.width) return;
     this.boxes = visible(this.app.forest(), this.view);
     this.marks.draw(this.boxes, this.view);
+    this.placeRing();
     drawAxis(this.axis, this.app.forest(), this.window, this.width, this.treeHeight);
+  }
+
+  private placeRing(): void {
+    const box = this.app.state.layout === "icicle" ? this.boxes.find(({ z }) => z === this.app.state.node) : undefined;
+    this.ring.toggleAttribute("hidden", !box);
+    if (!box) return;
+    const [x, y] = [Math.max(0, box.x), Math.max(0, box.y)];
+    const width = Math.min(this.width, box.x + box.width) - x;
+    const height = Math.min(this.treeHeight, box.y + box.height) - y;
+    [...this.ring.children].forEach((rect, i) => {
+      const inset = i ? 1 : 3;
+      rect.setAttribute("x", (x + inset).toFixed(1));
+      rect.setAttribute("y", (y + inset).toFixed(1));
+      rect.setAttribute("width", Math.max(0.1, width - 2 * inset - 1).toFixed(1));
+      rect.setAttribute("height", Math.max(0.1, height - 2 * inset - 1).toFixed(1));
+    });
   }
 
   private draw(): void {
@@ -157,6 +176,7 @@ export class TreeView implements Part {
   private choose(): void {
     const { state } = this.app;
     const { marks } = this.marks;
+    this.placeRing();
     const path = new Set(this.app.forest().path(state.node));
     // One node takes part in the order of the tab key: the chosen one, or the first where that is not drawn.
     const tabbed = marks.has(state.node) ? state.node : this.boxes[0]?.z;

@@ -29,7 +29,7 @@ from bhmc._explorer.shown import Shown, shown
 from bhmc._explorer.sources import Extras, Source
 from bhmc._explorer.traces import chain_sentences, trace_arrays
 from bhmc._validation.parameters import check_whole
-from bhmc.metrics._compare_trees import compare_trees
+from bhmc.metrics._compare_trees import TreeComparison, compare_trees
 from bhmc.posterior.summary import evenly_spaced
 from bhmc.posterior.support import path_support
 from bhmc.tree import Tree
@@ -83,56 +83,81 @@ def contents(source: Source, extras: Extras) -> tuple[dict[str, Any], bytes]:
     support, membership = _memberships(source)
     told = _told(tree, source.features, membership)
     page = _page(source, most, told.members)
+    info = _info(source, extras, told.shown, page)
     arrays = _tree_arrays("tree", told, page, page.rows)
     arrays |= item_arrays(source, page.rows, support)
-    trees = [_about_tree("tree", "the tree", told.shown)]
-    if source.dendrogram is not None and source.dendrogram.n_nodes > 1:
-        beside = _told(source.dendrogram, None, None)
-        arrays |= _tree_arrays("dendrogram", beside, page, page.rows)
-        trees.append(_about_tree("dendrogram", "the dendrogram of components", beside.shown))
-    info: dict[str, Any] = {
-        "title": extras.title or f"Clusters of {count(len(tree.paths), 'row')}",
-        "n_items": len(tree.paths),
+    _add_dendrogram(source, page, info, arrays)
+    if other is not None:
+        _add_comparison(source, extras, other, told, page, info, arrays)
+    _add_draws(source, page, info, arrays)
+    if images is not None:
+        _add_images(images, page, info, arrays)
+    return info, pack(info, arrays)
+
+
+def _info(source: Source, extras: Extras, found: Shown, page: _Page) -> dict[str, Any]:
+    """What the page says of itself; what is not known yet is None or empty."""
+    n = len(source.tree.paths)
+    return {
+        "title": extras.title or f"Clusters of {count(n, 'row')}",
+        "n_items": n,
         "n_embedded": len(page.rows),
-        "trees": trees,
+        "trees": [_about_tree("tree", "the tree", found)],
         "opens_with": source.opens_with,
-        "about": [*source.about, *_left_out(told.shown, page)],
+        "about": [*source.about, *_left_out(found, page)],
         "support_means": _SUPPORT,
         "chains": None,
         "compare": None,
         "images": None,
         "levels_shown": [],
     }
-    if other is not None:
-        beside = _told(other.b, extras.compare_features, None)
-        arrays |= _tree_arrays("compare", beside, page, compare_rows(other, page.rows))
-        arrays |= compare_arrays(other, told.shown, beside.shown, page.item_of)
-        trees.append(_about_tree("compare", extras.compare_label, beside.shown))
-        words = compare_sentences(other, _by_id(told), _by_id(beside))
-        info["compare"] = {
-            "left": source.label,
-            "right": extras.compare_label,
-            "sentences": words,
-        }
-    _add_draws(source, page, info, arrays)
-    if images is not None:
-        found = pictures(images, page.rows, page.order)
-        info["images"] = dict(
-            zip(("height", "width", "channels"), found.pixels.shape[1:], strict=True)
-        )
-        arrays |= {"images.pixels": found.pixels, "images.item": found.item.astype("<i4")}
-    return info, pack(info, arrays)
+
+
+def _add_dendrogram(source: Source, page: _Page, info: dict[str, Any], arrays: Arrays) -> None:
+    """The dendrogram of components, where a tree has one that branches."""
+    if source.dendrogram is None or source.dendrogram.n_nodes == 1:
+        return
+    told = _told(source.dendrogram, None, None)
+    arrays |= _tree_arrays("dendrogram", told, page, page.rows)
+    info["trees"].append(_about_tree("dendrogram", "the dendrogram of components", told.shown))
+
+
+def _add_comparison(
+    source: Source,
+    extras: Extras,
+    found: TreeComparison,
+    told: _Told,
+    page: _Page,
+    info: dict[str, Any],
+    arrays: Arrays,
+) -> None:
+    """The other tree, and how it differs."""
+    beside = _told(found.b, extras.compare_features, None)
+    arrays |= _tree_arrays("compare", beside, page, compare_rows(found, page.rows))
+    arrays |= compare_arrays(found, told.shown, beside.shown, page.item_of)
+    info["trees"].append(_about_tree("compare", extras.compare_label, beside.shown))
+    info["compare"] = {
+        "left": source.label,
+        "right": extras.compare_label,
+        "sentences": compare_sentences(found, _by_id(told), _by_id(beside)),
+    }
+
+
+def _add_images(images: Any, page: _Page, info: dict[str, Any], arrays: Arrays) -> None:
+    found = pictures(images, page.rows, page.order)
+    sides = ("height", "width", "channels")
+    info["images"] = dict(zip(sides, found.pixels.shape[1:], strict=True))
+    arrays |= {"images.pixels": found.pixels, "images.item": found.item.astype("<i4")}
 
 
 def _add_draws(source: Source, page: _Page, info: dict[str, Any], arrays: Arrays) -> None:
     """What the draws say, where a tree has any."""
     tree, draws = source.tree, source.draws
-    has = draws is not None and len(draws.partitions) > 0
-    found = second_places(tree, draws, page.rows) if has and draws is not None else None
-    arrays |= second_arrays(found, len(page.rows))
-    if has and draws is not None:
-        items = np.sort(page.order[:MOST_ITEMS])
-        arrays |= draw_arrays(tree, draws, page.rows, items)
+    if draws is None or not draws.partitions:
+        arrays |= second_arrays(None, len(page.rows))
+    else:
+        arrays |= second_arrays(second_places(tree, draws, page.rows), len(page.rows))
+        arrays |= draw_arrays(tree, draws, page.rows, np.sort(page.order[:MOST_ITEMS]))
         levels = [f"level {level}" for level in range(1, draws.n_levels + 1)]
         info["levels_shown"] = [*levels, "components"]
     if draws is not None and source.diagnostics is not None:

@@ -109,6 +109,7 @@ pictures: setup ## Make the pictures of docs/pictures anew; takes some minutes
 	@$(BIN)/python -m docs.make_branch_pictures
 	@$(BIN)/python -m docs.make_text_pictures
 	@$(BIN)/python -m docs.make_gallery_pictures
+	@$(BIN)/python -m docs.make_explorer_pictures
 
 docs: setup ## Build the documentation site in build/site; a warning fails
 	@$(PIP_INSTALL) --no-build-isolation -e '.[docs]'

@@ -21,6 +21,7 @@ export interface Info {
   compare: { left: string; right: string; sentences: string[] } | null;
   images: { height: number; width: number; channels: number } | null;
   support_means: string;
+  opens_with: "tree" | "dendrogram";
 }
 
 export type TreeKey = "tree" | "dendrogram" | "compare";

@@ -21,7 +21,7 @@ export class Explorer implements App {
     readonly data: Container,
     private readonly live: HTMLElement,
   ) {
-    const tree = data.info.trees.some(({ key }) => key === "tree") ? "tree" : "dendrogram";
+    const tree = data.info.trees.some(({ key }) => key === data.info.opens_with) ? data.info.opens_with : "tree";
     this.state = {
       tree,
       layout: "icicle",

@@ -153,10 +153,8 @@ def _add_images(images: Any, page: _Page, info: dict[str, Any], arrays: Arrays) 
 def _add_draws(source: Source, page: _Page, info: dict[str, Any], arrays: Arrays) -> None:
     """What the draws say, where a tree has any."""
     tree, draws = source.tree, source.draws
-    if draws is None or not draws.partitions:
-        arrays |= second_arrays(None, len(page.rows))
-    else:
-        arrays |= second_arrays(second_places(tree, draws, page.rows), len(page.rows))
+    if draws is not None and draws.partitions:
+        arrays |= second_arrays(second_places(tree, draws, page.rows))
         arrays |= draw_arrays(tree, draws, page.rows, np.sort(page.order[:MOST_ITEMS]))
         levels = [f"level {level}" for level in range(1, draws.n_levels + 1)]
         info["levels_shown"] = [*levels, "components"]

@@ -122,18 +122,14 @@ def second_places(tree: Tree, draws: Draws, rows: NDArray[np.int64]) -> Second:
     return Second(node, share, here.mean(axis=0))
 
 
-def second_arrays(found: Second | None, n_items: int) -> Arrays:
+def second_arrays(found: Second) -> Arrays:
     """The second-best places of items.
 
     Parameters
     ----------
-    found : Second, optional
-        The places; None: not known.
-    n_items : int
-        Items of the page.
+    found : Second
+        The places.
     """
-    unknown = np.full(n_items, np.nan)
-    found = Second(np.full(n_items, -1), unknown, unknown) if found is None else found
     return {
         "items.second": found.node.astype("<i4"),
         "items.second_share": floats(found.share),

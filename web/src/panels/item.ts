@@ -56,7 +56,8 @@ function second(app: App, item: number): HTMLElement | null {
   const z = app.data.ints("items.second")[item];
   if (z < 0) return section("Second-best place", sentence("Draws have this row nowhere else."));
   const share = app.data.floats("items.second_share")[item];
-  const words = `${percent(share)} of draws have it there.`;
+  const own = app.data.floats("items.own_share")[item];
+  const words = `${percent(share)} of draws have it there, ${percent(own)} in the lowest group of its path.`;
   const where = app.state.tree === "tree" ? nodeButton(app, z) : groupName(app, "tree", z);
   return section("Second-best place", list(where), sentence(words));
 }

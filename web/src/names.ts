@@ -2,7 +2,7 @@
 
 import type { App } from "./app";
 import type { TreeKey } from "./container";
-import { count, groupName, percent } from "./parts/words";
+import { count, groupName, itemName, percent } from "./parts/words";
 
 export function rows(n: number): string {
   return count(n, "row");
@@ -12,6 +12,8 @@ export function nodeName(app: App, z: number, key: TreeKey = app.state.tree): st
   const forest = app.forest(key);
   const plain = !app.state.renamed.get(`${key}:${forest.ids[z]}`) && !forest.names.at(z);
   if (z === 0 && plain) return "All rows";
+  const alone = plain && forest.sizes[z] === 1 ? forest.items(z) : null;
+  if (alone?.length) return itemName(app, alone[0]);
   return groupName(app, key, z, 120);
 }
 

@@ -153,14 +153,17 @@ export class Marks {
   private labelLinked(boxes: Box[], frame: Frame): void {
     const { sizes, heights } = this.app.forest();
     const taken: Area[] = [];
+    const circles = boxes.map((box) => circleArea(box, (this.marks.get(box.z) as Mark).radius, !!heights));
     for (const box of [...boxes].sort((a, b) => sizes[b.z] - sizes[a.z])) {
       const mark = this.marks.get(box.z) as Mark;
       const open = frame.layout.open[box.z];
-      const room = Math.floor(open && !heights ? 0.96 * box.width - mark.radius - 10 : LEAF_ROOM - mark.radius - 10);
+      // Up to the circle of a child, which is no larger.
+      const room = Math.floor((open && !heights ? box.width - mark.radius : LEAF_ROOM) - mark.radius - 10);
       let lines = box.height < LINE - 3 || room < LEAST_ROOM ? 0 : box.height < 2 * LINE + 6 ? 1 : 2;
       const { x, y } = joint(box, !!heights);
-      const area = { x: x + mark.radius, y: y - 16, width: room, height: lines === 2 ? 32 : 15 };
-      if (lines && taken.some((one) => overlap(one, area))) lines = 0;
+      const needed = lines ? Math.min(room, textWidth(nodeName(this.app, box.z))) : 0;
+      const area = { x: x + mark.radius + 4, y: y - 14, width: needed, height: lines === 2 ? 29 : 15 };
+      if (lines && (taken.some((one) => overlap(one, area)) || circles.some((one) => overlap(one, area)))) lines = 0;
       if (lines) taken.push(area);
       this.write(mark, box.z, room, lines);
       // A line to the children leaves the circle at its middle: one text stands above it, one below.
@@ -185,13 +188,20 @@ export class Marks {
     mark.link.setAttribute("stroke-width", Math.max(1, Math.min(box.height, 24 * share)).toFixed(2));
   }
 
+  private label(z: number, room: number): string {
+    const closed = this.app.state.collapsed.has(z) ? "+ " : "";
+    const name = nodeName(this.app, z);
+    // The word "group" says nothing; its number does.
+    const number = /^group (\d+)$/.exec(name);
+    return closed + (number && textWidth(closed + name) > room ? number[1] : name);
+  }
+
   /** Writes at most so many lines, the last one the size; returns how many there are. */
   private write(mark: Mark, z: number, room: number, lines: number): number {
     if (mark.lines === lines && (lines === 0 || mark.room === room)) return mark.written;
     mark.lines = lines;
     mark.room = room;
-    const closed = this.app.state.collapsed.has(z) ? "+ " : "";
-    const title = lines > 0 && room >= LEAST_ROOM ? wrap(closed + nodeName(this.app, z), room, Math.max(1, lines - 1)) : [];
+    const title = lines > 0 && room >= LEAST_ROOM ? wrap(this.label(z, room), room, Math.max(1, lines - 1)) : [];
     const detail = lines > 1 && room >= LEAST_ROOM ? shortSize(this.app, z, (text) => textWidth(text) <= room + 6) : "";
     mark.title.replaceChildren(...title.map((one, i) => makeSvg("tspan", i ? { x: mark.left, dy: LINE } : {}, one)));
     mark.detail.textContent = detail;
@@ -203,6 +213,11 @@ export class Marks {
 /** Where the links of a node meet. */
 export function joint(box: Box, heights: boolean): { x: number; y: number } {
   return { x: box.x + (heights ? box.width : 0.3 * box.width), y: box.y + box.height / 2 };
+}
+
+function circleArea(box: Box, radius: number, heights: boolean): Area {
+  const { x, y } = joint(box, heights);
+  return { x: x - radius, y: y - radius, width: 2 * radius, height: 2 * radius };
 }
 
 function overlap(one: Area, other: Area): boolean {

@@ -9,6 +9,8 @@ import { fit, textWidth } from "./text";
 import type { Box, Frame } from "./visible";
 
 const LINE = 14;
+/** The least height of a line. */
+const LEAST = LINE - 2;
 const MOST = 400;
 /** Sides of pictures in pixels, and how many members are searched for pictures. */
 const LARGEST = 40;
@@ -30,14 +32,24 @@ export class Members {
   draw(boxes: Box[], frame: Frame): void {
     this.clear();
     this.drawn = 0;
-    for (const box of boxes) {
-      if (frame.layout.open[box.z] || this.drawn > MOST) continue;
-      const left = this.left(box);
+    const edge = boxes.reduce((most, box) => Math.max(most, this.left(box)), 0);
+    for (const box of this.lowest(boxes)) {
+      if (this.drawn > MOST) break;
+      // Names of many small groups together stand at the right of all of them.
+      const left = frame.layout.open[box.z] ? edge : this.left(box);
       const top = Math.max(0, box.y);
       const height = Math.min(box.y + box.height, frame.height) - top;
-      if (height < LINE - 2 || frame.width - left < 40) continue;
+      if (height < LEAST || frame.width - left < 40) continue;
       this.names({ ...box, x: left, width: frame.width - left }, top, height);
     }
+  }
+
+  /** Nodes that are high enough for a line, and whose children are not. */
+  private lowest(boxes: Box[]): Box[] {
+    const { parents } = this.app.forest();
+    const high = boxes.filter(({ height }) => height >= LEAST);
+    const above = new Set(high.map(({ z }) => parents[z]));
+    return high.filter(({ z }) => !above.has(z));
   }
 
   private left(box: Box): number {
@@ -51,7 +63,7 @@ export class Members {
     const items = this.app.forest().items(box.z);
     if (this.app.data.info.images && this.pictures(box, items, top, height)) return;
     const step = box.height / Math.max(1, items.length);
-    if (step >= LINE - 2) this.oneEach(box, items, step, top, height);
+    if (step >= LEAST) this.oneEach(box, items, step, top, height);
     else this.asManyAsFit(box, items, top, height);
   }
 

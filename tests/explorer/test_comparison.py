@@ -42,6 +42,12 @@ def test_sentences_name_rows_and_groups():
     assert said[-1] == "Only on the left: group 3 (2 rows)."
 
 
+def test_a_match_that_is_not_perfect_is_not_called_so():
+    found = compare_trees(np.repeat([0, 1], 400), np.repeat([0, 1], [399, 401]))
+    said = compare_sentences(found, [""] * 3, [""] * 3)
+    assert "(more than 99 % match); left it: row 399." in said[3]
+
+
 def test_trees_that_are_the_same():
     same = _tree([0, 0, 1, 1])
     said = compare_sentences(compare_trees(same, same), [""] * 9, [""] * 9)

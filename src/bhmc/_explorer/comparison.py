@@ -116,7 +116,7 @@ def _changed(found: TreeComparison, phrases: list[str]) -> Iterator[str]:
         ]
         yield (
             f"{_group(found.a, pair.a, phrases, pair.size_a)} is group {pair.b} of "
-            f"{count(pair.size_b, 'row')} on the right ({100 * pair.jaccard:.0f} % match); "
+            f"{count(pair.size_b, 'row')} on the right ({_percent(pair.jaccard)} match); "
             f"{'; '.join(parts)}."
         )
 
@@ -155,6 +155,11 @@ def _rows(found: TreeComparison, places: list[int]) -> str:
     ]
     more = len(places) - _MOST_ROWS
     return ", ".join(named) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _percent(share: float) -> str:
+    """A share that is not all of it is never 100 %."""
+    return f"{100 * share:.0f} %" if share == 1 or share < 0.995 else "more than 99 %"
 
 
 def _has(shown: Shown, node: int) -> bool:

@@ -45,7 +45,7 @@ def test_sentences_name_rows_and_groups():
 def test_a_match_that_is_not_perfect_is_not_called_so():
     found = compare_trees(np.repeat([0, 1], 400), np.repeat([0, 1], [399, 401]))
     said = compare_sentences(found, [""] * 3, [""] * 3)
-    assert "(more than 99 % match); left it: row 399." in said[3]
+    assert "(>99 % match); left it: row 399." in said[3]
 
 
 def test_trees_that_are_the_same():

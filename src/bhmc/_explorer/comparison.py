@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bhmc._explorer.container import Arrays, floats
 from bhmc._explorer.shown import Shown
 from bhmc.metrics._compare_trees import NodeMatch, TreeComparison
+from bhmc.plotting.style import percent
 from bhmc.tree import Tree
 from bhmc.tree.html import count, short
 from bhmc.tree.node_names import name_of
@@ -91,7 +92,7 @@ def _head(found: TreeComparison) -> Iterator[str]:
         f"{len(found.best_a):,} on the left and {len(found.best_b):,} on the right; {same:,} of "
         "them hold exactly the same rows."
     )
-    yield f"The best match of a group is {100 * found.similarity:.0f} % on average."
+    yield f"The best match of a group is {percent(found.similarity)} on average."
 
 
 def _moved(found: TreeComparison) -> Iterator[str]:
@@ -116,7 +117,7 @@ def _changed(found: TreeComparison, phrases: list[str]) -> Iterator[str]:
         ]
         yield (
             f"{_group(found.a, pair.a, phrases, pair.size_a)} is group {pair.b} of "
-            f"{count(pair.size_b, 'row')} on the right ({_percent(pair.jaccard)} match); "
+            f"{count(pair.size_b, 'row')} on the right ({percent(pair.jaccard)} match); "
             f"{'; '.join(parts)}."
         )
 
@@ -155,11 +156,6 @@ def _rows(found: TreeComparison, places: list[int]) -> str:
     ]
     more = len(places) - _MOST_ROWS
     return ", ".join(named) + (f" and {more:,} more" if more > 0 else "")
-
-
-def _percent(share: float) -> str:
-    """A share that is not all of it is never 100 %."""
-    return f"{100 * share:.0f} %" if share == 1 or share < 0.995 else "more than 99 %"
 
 
 def _has(shown: Shown, node: int) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from bhmc._explorer.container import whole
 from bhmc._explorer.sources import Source
+from bhmc.plotting.style import percent
 from bhmc.tree import Tree
 from bhmc.tree.describe import node_phrase
 from bhmc.tree.html import count, short, some_members
@@ -52,7 +53,7 @@ def _line(source: Source, node: int) -> str:
     )
     parts = [f"{title}: {count(int(tree.sizes[node]), 'row')}"]
     if tree.support is not None and not np.isnan(tree.support[node]):
-        parts.append(f"support {100 * tree.support[node]:.0f} %")
+        parts.append(f"support {percent(tree.support[node])}")
     named = _MOST_FEATURES if tree.feature_names is not None else 0
     said = [short(node_phrase(tree, node, named, source.features)), some_members(tree, node, 3)]
     return "; ".join([", ".join(parts), *(one for one in said if one)])

@@ -24,7 +24,7 @@ unexport PYTHONHOME
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test checks compiled-diffused compiled-hdp compiled-baselines exact interrupts bench rivals study pictures docs docs-check lint types format constraints clean check-python
+.PHONY: help setup demo test checks compiled-diffused compiled-hdp compiled-baselines exact interrupts bench rivals study pictures docs docs-check browser lint types format constraints clean check-python
 
 help: ## List the targets
 	@echo "Targets of this Makefile:"
@@ -109,6 +109,7 @@ pictures: setup ## Make the pictures of docs/pictures anew; takes some minutes
 	@$(BIN)/python -m docs.make_branch_pictures
 	@$(BIN)/python -m docs.make_text_pictures
 	@$(BIN)/python -m docs.make_gallery_pictures
+	@$(BIN)/python -m docs.make_explorer_pictures
 
 docs: setup ## Build the documentation site in build/site; a warning fails
 	@$(PIP_INSTALL) --no-build-isolation -e '.[docs]'
@@ -121,6 +122,10 @@ docs-check: docs ## Open every page of the site in a browser: axe, width, reques
 	@cp docs/site/browser/* build/site-check/
 	@npm install --silent --no-audit --no-fund --prefix build/site-check
 	@node build/site-check/check.mjs build/site build/site-check/screenshots
+
+browser: setup ## Open the explorer in Chromium: all tests, the long ones included; screenshots go to build/browser
+	@echo "Opening the explorer in a browser; this takes some minutes."
+	@$(BIN)/python -m pytest -m '' -rs --durations=10 tests/browser
 
 study: setup ## Run a study, as in make study NAME=same_draws ARGS="--only fit/"; without NAME, list all
 	@$(BIN)/python -m studies$(if $(NAME),.$(NAME)) $(ARGS)

@@ -38,7 +38,7 @@ def pytest_sessionfinish(session, exitstatus):
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["checks_made"] = alarm.checks_made
         return
-    ordinary = session.config.getoption("markexpr") == "not exact_long"
+    ordinary = "not exact_long" in session.config.getoption("markexpr")
     if ordinary and exitstatus == 0 and alarm.over(_checks_made()):
         session.exitstatus = 1
 

@@ -33,6 +33,11 @@ def import_matplotlib(what: str) -> Any:
     return _import_extra("matplotlib", "matplotlib", "plot", what)
 
 
+def import_anywidget(what: str) -> Any:
+    """anywidget, which shows the explorer in notebooks, likewise."""
+    return _import_extra("anywidget", "anywidget", "notebook", what)
+
+
 def _import_extra(package: str, name: str, extra: str, what: str) -> Any:
     try:
         return __import__(package)

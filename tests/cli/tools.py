@@ -18,6 +18,7 @@ COMMANDS = (
     "show",
     "plot",
     "report",
+    "explore",
     "predict",
     "export",
     "diagnose",

@@ -29,6 +29,7 @@ EXAMPLES_OF_PAGES = {
     "README.md": 15,
     "docs/choosing-settings.md": 5,
     "docs/datasets.md": 12,
+    "docs/explorer.md": 5,
     "docs/families.md": 8,
     "docs/faq.md": 6,
     "docs/file-format.md": 15,

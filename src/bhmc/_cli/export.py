@@ -37,12 +37,17 @@ def _writer(options, model: BHMC) -> Callable[[Path], Any]:
 
 def put_in_place(path: Path, write: Callable[[Path], Any]) -> None:
     """Write a file in one step, into a folder that is there."""
+    check_place(path)
+    with written(path) as part:
+        write(part)
+
+
+def check_place(path: Path) -> None:
+    """Refuse a place where no file can be."""
     if path.is_dir():
         raise RefusedError(f"{path} is a folder; name a file.")
     if not path.parent.exists():
         raise RefusedError(f"there is no folder {path.parent} to write {path.name} into.")
-    with written(path) as part:
-        write(part)
 
 
 def said_where(options, path: Path) -> int:

@@ -19,6 +19,7 @@ _COMMANDS = {
     "show": "show",
     "plot": "plot",
     "report": "report",
+    "explore": "explore",
     "export": "export",
     "predict": "predict",
     "diagnose": "show",

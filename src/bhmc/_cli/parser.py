@@ -29,6 +29,7 @@ a first session:
   bhmc show run --features 3
   bhmc plot run -o tree.png
   bhmc report run -o page.html
+  bhmc explore run -o tree.html
 
 exit codes:
   0    done
@@ -65,6 +66,22 @@ them each component holds, and in a leaf their names. A percentage is the node's
 the draws have the node, the mean of the best match, 100 % where all have exactly these data. In a
 dendrogram (--dendrogram) a height is the log likelihood, in nats, that is lost when the components
 below share one parameter.
+"""
+
+_EXPLORE = """\
+Write one page of HTML in which to look around in a run.
+
+It has the tree and the dendrogram to zoom into, what sets every group apart, typical and odd rows,
+how sure the place of each row is, the draws to play through, and whether the chains agree. The page
+needs no network, no server and no other file; any browser opens it.
+"""
+
+_EXPLORE_EPILOG = """\
+examples:
+  bhmc explore run -o tree.html
+  bhmc explore run -o tree.html --compare run2        two runs side by side
+  bhmc explore run -o tree.html --compare kinds.csv   the tree beside known classes
+  bhmc explore run -o tree.html --images images.npy
 """
 
 _PREDICT = """\
@@ -143,9 +160,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"bhmc {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for add in (_fit, _show, _plot, _html_report, _predict, _export, _diagnose, _demo, _prior):
+    for add in (_fit, _show, _plot, _html_report, _explore, _predict, _export, _diagnose):
         add(commands)
-    for add in (_reproduce, _compare, _completion):
+    for add in (_demo, _prior, _reproduce, _compare, _completion):
         add(commands)
     return parser
 
@@ -284,9 +301,41 @@ def _html_report(commands) -> None:
         "write a page of HTML about a run (needs matplotlib)",
         "Write one page of HTML about a run: pictures of tree and dendrogram, what sets the top\n"
         "branches apart, whether the chains agree, the oddest rows, settings and versions.\n"
-        "The page needs no network and no other file.",
+        "The page needs no network. It links to an explorer of the run (see `bhmc explore`),\n"
+        "which is written beside it as NAME-explorer.html.",
     )
     _output(parser, "the page (default: DIR/report.html)")
+    _json(parser)
+
+
+def _explore(commands) -> None:
+    parser = _on_folder(
+        commands,
+        "explore",
+        "write a page of HTML in which to look around in a run",
+        _EXPLORE,
+        _EXPLORE_EPILOG,
+    )
+    _output(parser, "the page (default: DIR/explorer.html)")
+    parser.add_argument(
+        "--compare",
+        metavar="DIR|FILE",
+        help="a tree to stand beside this one: another run folder, or a CSV with a label for each "
+        "row (further columns: finer labels; the first column may name the rows)",
+    )
+    parser.add_argument(
+        "--images",
+        metavar="FILE",
+        help="an image of each row: a .npy or .npz of shape (rows, height, width) or (rows, "
+        "height, width, 3)",
+    )
+    parser.add_argument(
+        "--rows",
+        type=whole(1),
+        default=20_000,
+        metavar="N",
+        help="rows in the page at most; of more it has a sample (default: 20,000)",
+    )
     _json(parser)
 
 

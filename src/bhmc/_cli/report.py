@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+from bhmc._cli.explore import write_explorer
 from bhmc._cli.export import put_in_place, said_where
 from bhmc._cli.show import load_run
+from bhmc._estimator.report import write_report
 from bhmc._extras import import_matplotlib
 from bhmc._validation.errors import RefusedError, refusals
 
@@ -20,5 +22,7 @@ def report(options) -> int:
         import_matplotlib("bhmc report").use("Agg")  # no window, also where there is no screen
     file = record.get("data", {}).get("file")
     title = f"Clusters of {file}" if file else None
-    put_in_place(path, lambda part: model.report(part, title=title))
+    beside = path.with_name(f"{path.stem}-explorer.html")
+    write_explorer(beside, model, record)  # before the page that links to it
+    put_in_place(path, lambda part: write_report(model, part, title, explorer=beside.name))
     return said_where(options, path)

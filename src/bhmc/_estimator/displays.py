@@ -106,6 +106,50 @@ class Displays:
 
         return write_report(self, path, title)
 
+    def explore(
+        self,
+        path: str | os.PathLike | None = None,
+        *,
+        compare: Any = None,
+        images: Any = None,
+        max_items: int = 20_000,
+        title: str | None = None,
+    ) -> Any:
+        """An explorer of the fit: one page of HTML, or a widget in a notebook.
+
+        It has the tree and the dendrogram to zoom into, what sets nodes apart, typical and odd
+        rows, how sure the place of each row is, draws to play through, and whether the chains
+        agree. The page needs no network and no other file, and is written whole or not at all.
+
+        Parameters
+        ----------
+        path : path, optional
+            The file to write, such as "tree.html"; an existing file is replaced. Without a path a
+            widget is returned, which needs anywidget (`pip install bhmc[notebook]`).
+        compare : fitted model, Tree or array of shape (n,) or (n, m), optional
+            Another fit, another tree of the same rows, or labels, to stand beside the tree; see
+            `bhmc.compare_trees`.
+        images : array-like of shape (n, height, width) or (n, height, width, 3), optional
+            An image of each row.
+        max_items : int, default=20_000
+            Most rows in the page; of more rows it has a sample with the oddest rows, the typical
+            members of nodes and rows of every leaf. Sizes of nodes count all rows in any case.
+        title : str, optional
+            Title of the page.
+
+        Returns
+        -------
+        Path or widget
+            The file; without a path the widget, whose `selected` says what is chosen.
+        """
+        check_is_fitted(self)
+        from bhmc._estimator.exploring import source_of_model
+        from bhmc._explorer.explore import explore
+        from bhmc._explorer.sources import extras_of
+
+        extras = extras_of(compare, images, max_items, title)
+        return explore(source_of_model(self), path, extras)
+
     def _html_repr(self) -> str:
         """Summary and tree of a fit, then scikit-learn's diagram."""
         diagram = estimator_html_repr(self)

@@ -37,7 +37,13 @@ _WORDS = {
 }
 
 
-def write_report(model: Any, path: str | os.PathLike, title: str | None = None) -> Path:
+def write_report(
+    model: Any,
+    path: str | os.PathLike,
+    title: str | None = None,
+    *,
+    explorer: str | None = None,
+) -> Path:
     """Write the page of a fitted model, whole or not at all.
 
     Parameters
@@ -48,6 +54,8 @@ def write_report(model: Any, path: str | os.PathLike, title: str | None = None) 
         The file to write; an existing file is replaced.
     title : str, optional
         Title of the page.
+    explorer : str, optional
+        Name of the file beside the page that holds the explorer of the model, to link to.
 
     Returns
     -------
@@ -58,6 +66,7 @@ def write_report(model: Any, path: str | os.PathLike, title: str | None = None) 
     summary, path = summarise(model), Path(path)
     heading = title or f"Clusters of {count(len(model.tree_.paths), 'row')}"
     blocks = [
+        *_link(explorer),
         *_first_picture(model, summary),
         *_branches(model, summary),
         *_second_picture(model, summary),
@@ -68,6 +77,11 @@ def write_report(model: Any, path: str | os.PathLike, title: str | None = None) 
     ]
     write_atomically(path, html_page.page(heading, f"{summary.data} {summary.tree}", blocks))
     return path
+
+
+def _link(explorer: str | None) -> list[str]:
+    words = "Look around in the tree: zoom, search, rows, draws"
+    return [] if explorer is None else [html_page.link(explorer, words)]
 
 
 def _first_picture(model: Any, summary: Summary) -> list[str]:

@@ -77,7 +77,7 @@ class Summary:
         lines += ["", f"{self._branches_title}:"]
         lines += [_filled(f"  {_branch_text(one)}", "      ") for one in self.branches]
         lines += [f"  {self.others}"] if self.others else []
-        lines += ["", *map(_filled, self.chains), "", _filled(self._odd_text)]
+        lines += ["", *map(_filled, self.chains), "", _filled(self.odd_text)]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -91,9 +91,7 @@ class Summary:
         """The sentences as HTML, with something in the place of the branches."""
         said = [self.data, self.tree]
         said += [WHY_DENDROGRAM] if self.view == DENDROGRAM else []
-        return (
-            f"<div>{_paragraphs(said)}{middle}{_paragraphs([*self.chains, self._odd_text])}</div>"
-        )
+        return f"<div>{_paragraphs(said)}{middle}{_paragraphs([*self.chains, self.odd_text])}</div>"
 
     def branch_table(self) -> str:
         """The branches as a table of HTML."""
@@ -116,7 +114,8 @@ class Summary:
         return f"Top branches of the {self.view}, the largest first"
 
     @property
-    def _odd_text(self) -> str:
+    def odd_text(self) -> str:
+        """The oddest rows, in a sentence."""
         if not self.odd:
             return f"No row stands out: all outlier scores are below {_ODD}."
         named = ", ".join(f"{one.name} ({one.score:.3f})" for one in self.odd)

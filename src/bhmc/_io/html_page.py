@@ -3,6 +3,7 @@
 import base64
 from html import escape
 from typing import Any
+from urllib.parse import quote
 
 STYLE = """
 :root { color-scheme: light; }
@@ -44,6 +45,11 @@ def paragraph(text: str) -> str:
 def note(text: str) -> str:
     """A paragraph that must not be missed."""
     return f'<p class="note">{escape(text)}</p>'
+
+
+def link(file: str, words: str) -> str:
+    """A paragraph that leads to a file in the same folder."""
+    return f'<p><a href="{escape(quote("./" + file))}">{escape(words)}</a></p>'
 
 
 def code(text: str) -> str:

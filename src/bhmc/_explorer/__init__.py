@@ -1,0 +1,1 @@
+"""The explorer of a tree: one page of HTML, or a widget in a notebook."""

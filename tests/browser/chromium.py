@@ -46,7 +46,7 @@ class Watched:
     def open(self, url: str):
         """Open a page, and forget the faults of the one before."""
         self.page.goto("about:blank")
-        self.url, self.faults = url, []
+        self.url, self.faults = url.partition("#")[0], []
         self.page.goto(url)
 
     def _on_console(self, message):

@@ -82,6 +82,11 @@ def test_the_report_links_to_an_explorer_beside_it(finished, tmp_path):
     pytest.importorskip("matplotlib", reason="NOT TESTED: matplotlib is not installed.")
     file = tmp_path / "my page #1.html"
     assert main(["report", str(finished), "-o", str(file)]) == 0
-    (link,) = [one for tag, one in Page(file).tags if tag == "a"]
-    assert link["href"] == "./my%20page%20%231-explorer.html"
+    links = [one["href"] for tag, one in Page(file).tags if tag == "a"]
+    assert links[0] == "./my%20page%20%231-explorer.html"
+    groups = {
+        f"{links[0]}#tree:{node}" for node in BHMC.load(finished / "model.bhmc").tree_.children(0)
+    }
+    assert set(links[1:]) <= groups
+    assert links[1:]
     assert read(tmp_path / "my page #1-explorer.html")[0]["n_items"] == 12

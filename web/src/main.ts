@@ -1,5 +1,6 @@
 /** The module that the package ships: a page mounts itself, a notebook calls `render`. */
 
+import { goToAddress } from "./address";
 import { fromBase64, unpack, type Container } from "./container";
 import { mount as mountPage } from "./page";
 import { connect, type Model } from "./widget";
@@ -32,7 +33,9 @@ async function mountItself(data: Element): Promise<void> {
     data.remove();
     host.style.setProperty("padding", "0");
     host.classList.add("whole-page");
-    mountPage(host, container);
+    const { app } = mountPage(host, container);
+    goToAddress(app, location.hash);
+    addEventListener("hashchange", () => goToAddress(app, location.hash));
   } catch (error) {
     const words = document.createElement("p");
     words.textContent = `This page cannot be shown: ${error instanceof Error ? error.message : String(error)}`;

@@ -68,7 +68,7 @@ def write_report(
     blocks = [
         *_link(explorer),
         *_first_picture(model, summary),
-        *_branches(model, summary),
+        *_branches(model, summary, explorer),
         *_second_picture(model, summary),
         *_chains(model, summary),
         *_odd_rows(model),
@@ -98,13 +98,15 @@ def _second_picture(model: Any, summary: Summary) -> list[str]:
     return [html_page.heading("Which components are near each other"), _drawn(model, "dendrogram")]
 
 
-def _branches(model: Any, summary: Summary) -> list[str]:
+def _branches(model: Any, summary: Summary, explorer: str | None) -> list[str]:
     found = [html_page.heading("Top branches"), f'<div class="wide">{summary.branch_table()}</div>']
     found += [html_page.paragraph(summary.others + ".")] if summary.others else []
     if opened_tree(model) is not model.tree_ or not hasattr(model, "node_features_"):
         return found
     for branch in summary.branches[:MOST_BRANCHES]:
         found.append(model.describe(branch.node)._repr_html_())
+        if explorer is not None:
+            found.append(html_page.link(explorer, "Open this group", f"tree:{branch.node}"))
     return found
 
 

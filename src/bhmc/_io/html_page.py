@@ -47,9 +47,10 @@ def note(text: str) -> str:
     return f'<p class="note">{escape(text)}</p>'
 
 
-def link(file: str, words: str) -> str:
-    """A paragraph that leads to a file in the same folder."""
-    return f'<p><a href="{escape(quote("./" + file))}">{escape(words)}</a></p>'
+def link(file: str, words: str, place: str = "") -> str:
+    """A paragraph that leads to a file in the same folder, or to a place in it."""
+    address = quote("./" + file) + (f"#{quote(place, safe=':')}" if place else "")
+    return f'<p><a href="{escape(address)}">{escape(words)}</a></p>'
 
 
 def code(text: str) -> str:

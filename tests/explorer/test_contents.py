@@ -9,7 +9,8 @@ import pytest
 from bhmc import BHMC, Tree
 from bhmc._estimator.exploring import source_of_model
 from bhmc._explorer.contents import _memberships
-from bhmc._explorer.draws import best_matches, second_places
+from bhmc._explorer.draws import best_matches, draw_arrays, second_arrays, second_places
+from bhmc._explorer.shown import shown
 from bhmc._explorer.sources import Extras, source_of_tree
 from bhmc._explorer.traces import chain_sentences
 from bhmc.posterior import node_membership
@@ -190,6 +191,18 @@ def test_second_places_of_some_rows_are_those_of_all(model):
     every = second_places(model.tree_, model.draws_, np.arange(101))
     for part, whole in zip(some, every, strict=True):
         np.testing.assert_array_equal(part, whole[rows])
+
+
+def test_draws_name_places_of_the_page_where_nodes_are_left_out(model):
+    tree, draws = model.tree_, model.draws_
+    nodes, rows = shown(tree, 6), np.arange(101)
+    assert len(nodes.ids) == 6
+    match = draw_arrays(nodes, draws, rows, rows)["draws.match"]
+    every = draw_arrays(shown(tree), draws, rows, rows)["draws.match"]  # ids are places there
+    assert match.max() < 6 <= every.max()
+    np.testing.assert_array_equal(match, np.where(every < 0, -1, nodes.place[every]))
+    second = second_places(tree, draws, rows)
+    assert second_arrays(nodes, second)["items.second"].max() < 6 <= second.node.max()
 
 
 def test_traces_and_what_is_said_of_chains(page, model):

@@ -89,7 +89,7 @@ def contents(source: Source, extras: Extras) -> tuple[dict[str, Any], bytes]:
     _add_dendrogram(source, page, info, arrays)
     if other is not None:
         _add_comparison(source, extras, other, told, page, info, arrays)
-    _add_draws(source, page, info, arrays)
+    _add_draws(source, told.shown, page, info, arrays)
     if images is not None:
         _add_images(images, page, info, arrays)
     return info, pack(info, arrays)
@@ -150,12 +150,14 @@ def _add_images(images: Any, page: _Page, info: dict[str, Any], arrays: Arrays) 
     arrays |= {"images.pixels": found.pixels, "images.item": found.item.astype("<i4")}
 
 
-def _add_draws(source: Source, page: _Page, info: dict[str, Any], arrays: Arrays) -> None:
+def _add_draws(
+    source: Source, nodes: Shown, page: _Page, info: dict[str, Any], arrays: Arrays
+) -> None:
     """What the draws say, where a tree has any."""
     tree, draws = source.tree, source.draws
     if draws is not None and draws.partitions:
-        arrays |= second_arrays(second_places(tree, draws, page.rows))
-        arrays |= draw_arrays(tree, draws, page.rows, np.sort(page.order[:MOST_ITEMS]))
+        arrays |= second_arrays(nodes, second_places(tree, draws, page.rows))
+        arrays |= draw_arrays(nodes, draws, page.rows, np.sort(page.order[:MOST_ITEMS]))
         levels = [f"level {level}" for level in range(1, draws.n_levels + 1)]
         info["levels_shown"] = [*levels, "components"]
     if draws is not None and source.diagnostics is not None:

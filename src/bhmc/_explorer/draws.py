@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._explorer.container import Arrays, floats
+from bhmc._explorer.shown import Shown
 from bhmc.model.state import Partition
 from bhmc.posterior.draws import Draws
 from bhmc.posterior.summary import evenly_spaced, labels_of
@@ -32,13 +33,13 @@ class Second(NamedTuple):
     """In which share of the draws it is in its own leaf."""
 
 
-def draw_arrays(tree: Tree, draws: Draws, rows: NDArray[np.int64], items: NDArray) -> Arrays:
+def draw_arrays(shown: Shown, draws: Draws, rows: NDArray[np.int64], items: NDArray) -> Arrays:
     """The draws that can be played, for some items.
 
     Parameters
     ----------
-    tree : Tree
-        The tree that is shown.
+    shown : Shown
+        The nodes of the tree that are in the page.
     draws : Draws
         Draws with partitions.
     rows : array of int
@@ -54,7 +55,7 @@ def draw_arrays(tree: Tree, draws: Draws, rows: NDArray[np.int64], items: NDArra
         draw = draws.partitions[one]
         for level in range(1, n_levels + 1):
             nodes = draw.nodes_at(level, n_levels)
-            best = best_matches(nodes, tree.paths[:, level])
+            best = _places(shown, best_matches(nodes, shown.tree.paths[:, level]))
             match[t, :, level - 1] = best[nodes[rows[items]]]
             group[t, :, level - 1] = _numbered(nodes[rows[items]])
         if len(draw.component):
@@ -122,19 +123,26 @@ def second_places(tree: Tree, draws: Draws, rows: NDArray[np.int64]) -> Second:
     return Second(node, share, here.mean(axis=0))
 
 
-def second_arrays(found: Second) -> Arrays:
+def second_arrays(shown: Shown, found: Second) -> Arrays:
     """The second-best places of items.
 
     Parameters
     ----------
+    shown : Shown
+        The nodes of the tree that are in the page.
     found : Second
         The places.
     """
     return {
-        "items.second": found.node.astype("<i4"),
+        "items.second": _places(shown, found.node).astype("<i4"),
         "items.second_share": floats(found.share),
         "items.own_share": floats(found.own),
     }
+
+
+def _places(shown: Shown, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Places of nodes in the page; -1 stays -1."""
+    return np.where(nodes < 0, -1, shown.place[nodes])
 
 
 def _leaf_in(draw: Partition, own: NDArray, rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -7,9 +7,9 @@ import pytest
 from PIL import Image
 
 from tests.browser.axe import serious_faults
+from tests.browser.chromium import VIEWS
 from tests.browser.explorer import Explorer
 
-VIEWS = ("desk", "desk-dark", "phone", "phone-dark")
 PANELS = ("About", "Group", "Item", "Draws", "Together", "Chains", "Compare")
 
 

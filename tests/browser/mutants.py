@@ -69,7 +69,6 @@ MUTANTS = [
         "clusters.size < k; z = queue",
         "clusters.size < k - 1; z = queue",
         test_tree.test_a_cut_has_exactly_k_clusters_those_of_python,
-        k=5,
     ),
     of("views/marks.ts", "this.links.append(link);", "", test_tree.test_nodes_and_links),
     of(

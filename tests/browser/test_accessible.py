@@ -75,7 +75,13 @@ def focused(page) -> str:
     )
 
 
-@pytest.mark.parametrize("panel", ["Group", "Draws", "Compare"])
+@pytest.mark.parametrize(
+    "panel",
+    [
+        "Group",
+        *(pytest.param(one, marks=pytest.mark.browser_long) for one in PANELS if one != "Group"),
+    ],
+)
 def test_the_tab_key_reaches_every_control(panel, opened, zoo):
     person = Explorer(opened(zoo.file, reduced_motion="reduce"))
     person.at(1).click()

@@ -14,6 +14,7 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
+VIEWS = ("desk", "desk-dark", "phone", "phone-dark")
 # What a page may ask for beside itself: nothing that leaves the machine.
 _OWN = ("data:", "blob:")
 

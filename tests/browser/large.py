@@ -36,6 +36,9 @@ class Frames:
 
     def __init__(self, browser, page):
         self.browser, self.page = browser, page
+        session = page.context.new_cdp_session(page)
+        self.frame = session.send("Page.getFrameTree")["frameTree"]["frame"]
+        session.detach()
 
     def __enter__(self):
         categories = ["devtools.timeline", "disabled-by-default-devtools.timeline"]
@@ -45,12 +48,18 @@ class Frames:
     def __exit__(self, *error):
         self.events = json.loads(self.browser.stop_tracing())["traceEvents"]
 
+    def _is_frame(self, event) -> bool:
+        """Whether this page, and not another one, drew a frame."""
+        return (
+            event["name"] == "FireAnimationFrame"
+            and event["args"]["data"]["frame"] == self.frame["id"]
+        )
+
     def milliseconds(self) -> np.ndarray:
         """CPU time of the main thread from each frame to the next, for frames that drew."""
-        animation = [e for e in self.events if e["name"] == "FireAnimationFrame"]
-        threads = [(e["pid"], e["tid"]) for e in animation]
-        main = max(set(threads), key=threads.count)
-        begun = sorted({e["ts"] for e in animation if (e["pid"], e["tid"]) == main})
+        animation = [e for e in self.events if self._is_frame(e)]
+        (main,) = {(e["pid"], e["tid"]) for e in animation}
+        begun = sorted({e["ts"] for e in animation})
         tasks = [
             (e["ts"], e.get("tdur", e["dur"]))
             for e in self.events

@@ -7,9 +7,9 @@ import pytest
 from PIL import Image
 
 from tests.browser.axe import serious_faults
+from tests.browser.chromium import VIEWS
 from tests.browser.explorer import Explorer
 
-VIEWS = ("desk", "desk-dark", "phone", "phone-dark")
 PANELS = ("About", "Group", "Item", "Draws", "Together", "Chains", "Compare")
 
 
@@ -75,7 +75,13 @@ def focused(page) -> str:
     )
 
 
-@pytest.mark.parametrize("panel", ["Group", "Draws", "Compare"])
+@pytest.mark.parametrize(
+    "panel",
+    [
+        "Group",
+        *(pytest.param(one, marks=pytest.mark.browser_long) for one in PANELS if one != "Group"),
+    ],
+)
 def test_the_tab_key_reaches_every_control(panel, opened, zoo):
     person = Explorer(opened(zoo.file, reduced_motion="reduce"))
     person.at(1).click()

@@ -55,7 +55,7 @@ def test_zoom_is_smooth(browser, opened, large_page):
             person.page.wait_for_timeout(0 if key == "ArrowRight" else 500)
     spent = frames.milliseconds()
     print(f"{len(spent)} frames, median {np.median(spent):.1f} ms, worst {spent.max():.1f} ms")
-    assert len(spent) > 30
+    assert len(spent) > 10
     assert np.median(spent) <= MOST_MILLISECONDS
 
 

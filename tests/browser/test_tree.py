@@ -119,18 +119,18 @@ def test_levels_shown(at_zoo, zoo):
         expect(at_zoo.nodes()).to_have_count(int((tree.levels <= level).sum()))
 
 
-@pytest.mark.parametrize("k", [1, 2, 5, 8])
-def test_a_cut_has_exactly_k_clusters_those_of_python(k, at_zoo, zoo):
-    at_zoo.slide("Clusters", k)
-    heading = "1 cluster" if k == 1 else f"{k} clusters"
-    named = at_zoo.page.get_by_role("heading", name=heading)
-    lines = at_zoo.panel().locator("section", has=named).locator("li").all_inner_texts()
-    sizes = [int(re.search(r"(\d+) rows?$", one)[1]) for one in lines]
-    assert len(sizes) == k
-    assert sorted(sizes) == sorted(np.bincount(zoo.model.tree_.cut(k)))
+def test_a_cut_has_exactly_k_clusters_those_of_python(at_zoo, zoo):
+    for k in (1, 2, 5, 8):
+        at_zoo.slide("Clusters", k)
+        heading = "1 cluster" if k == 1 else f"{k} clusters"
+        named = at_zoo.page.get_by_role("heading", name=heading)
+        lines = at_zoo.panel().locator("section", has=named).locator("li").all_inner_texts()
+        sizes = [int(re.search(r"(\d+) rows?$", one)[1]) for one in lines]
+        assert len(sizes) == k
+        assert sorted(sizes) == sorted(np.bincount(zoo.model.tree_.cut(k)))
     at_zoo.control("spinbutton", "Number of clusters").fill("0")
     at_zoo.key("Enter")
-    assert heading not in at_zoo.text()
+    assert "8 clusters" not in at_zoo.text()
 
 
 def test_nodes_and_links(at_zoo, zoo):

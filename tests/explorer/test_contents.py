@@ -31,7 +31,7 @@ def test_nodes_are_those_of_the_tree(page, model):
     assert info["title"] == "Animals"
     assert info["n_items"] == info["n_embedded"] == 101
     assert info["trees"][0] == {
-        "key": "tree", "label": "the tree", "n_nodes": tree.n_nodes, "n_levels": 3, "unit": None,
+        "key": "tree", "label": "fitted tree", "n_nodes": tree.n_nodes, "n_levels": 3, "unit": None,
     }  # fmt: skip
     for name in ("parents", "levels", "sizes"):
         np.testing.assert_array_equal(found[f"tree.{name}"], getattr(tree, name))
@@ -82,6 +82,7 @@ def test_effects_are_those_of_describe(page, model):
     _, found = page
     texts = ragged(found, "tree.effects", "tree.effects.text")
     sizes = ragged(found, "tree.effects", "tree.effects.size")
+    units = ragged(found, "tree.effects", "tree.effects.is_share")
     for node in range(1, model.tree_.n_nodes):
         one = model.describe(node)
         siblings = one.siblings if one.n_siblings not in (0, one.n_rows - one.size) else ()
@@ -90,6 +91,7 @@ def test_effects_are_those_of_describe(page, model):
         assert [text.partition(":")[0] for text in texts[node]] == [e.feature for e in expected]
         shares = [e.inside - e.outside if e.kind == "share" else e.effect for e in expected]
         np.testing.assert_allclose(sizes[node], shares, rtol=1e-5)
+        assert list(units[node]) == [e.kind == "share" for e in expected]
     birds = next(node for node, said in enumerate(found["tree.phrases"]) if "feathers" in said)
     assert "feathers: 100 % here, 0 % in all other rows" in texts[birds]
 
@@ -245,7 +247,7 @@ def test_a_tree_alone_has_no_draws(tmp_path, model):
     assert info["levels_shown"] == []
     assert not [name for name in found if name.startswith(("draws.", "traces.", "compare."))]
     assert np.isnan(found["items.support"]).all()
-    assert not [name for name in found if "second" in name or "share" in name]
+    assert not [name for name in found if name.startswith(("items.second", "items.own_share"))]
     assert found["tree.effects.text"][0].endswith("the mean of all rows")
 
 

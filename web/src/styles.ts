@@ -58,7 +58,7 @@ input[type="text"] { width: 100%; margin: 2px 0 8px; }
 button.plain { white-space: normal; border: 0; background: none; padding: 1px 4px; min-height: 24px; color: var(--strong); text-align: left; overflow-wrap: anywhere; unicode-bidi: isolate; }
 button.plain:hover { text-decoration: underline; }
 .tabs { display: flex; flex-wrap: wrap; gap: 2px; padding: 6px 8px 0; border-bottom: 1px solid var(--line); background: var(--back); }
-.tabs button { border: 1px solid transparent; border-bottom: 0; border-radius: 6px 6px 0 0; background: none; padding: 3px 7px; }
+.tabs button { border: 1px solid transparent; border-bottom: 0; border-radius: 6px 6px 0 0; background: none; padding: 3px 5px; font-size: 0.94em; }
 .tabs button[aria-selected="true"] { background: var(--paper); border-color: var(--line); font-weight: 600; margin-bottom: -1px; }
 `;
 

@@ -102,7 +102,7 @@ def _info(source: Source, extras: Extras, found: Shown, page: _Page) -> dict[str
         "title": extras.title or f"Clusters of {count(n, 'row')}",
         "n_items": n,
         "n_embedded": len(page.rows),
-        "trees": [_about_tree("tree", "the tree", found)],
+        "trees": [_about_tree("tree", "fitted tree", found)],
         "opens_with": source.opens_with,
         "about": [*source.about, *_left_out(found, page)],
         "support_means": _SUPPORT,
@@ -119,7 +119,7 @@ def _add_dendrogram(source: Source, page: _Page, info: dict[str, Any], arrays: A
         return
     told = _told(source.dendrogram, None, None)
     arrays |= _tree_arrays("dendrogram", told, page, page.rows)
-    info["trees"].append(_about_tree("dendrogram", "the dendrogram of components", told.shown))
+    info["trees"].append(_about_tree("dendrogram", "dendrogram", told.shown))
 
 
 def _add_comparison(

@@ -24,6 +24,8 @@ class Effect(NamedTuple):
     sentence: str
     size: float
     """In standard deviations, or the difference of two shares."""
+    is_share: bool = False
+    """Whether it is the difference of two shares."""
 
 
 class Members(NamedTuple):
@@ -110,7 +112,7 @@ def _effect(one: FeatureEffect, where: str) -> Effect:
         words = f"{one.feature}: {_number(one.inside)} here, {_number(one.outside)} {where}"
         return Effect(words, one.effect)
     words = f"{one.feature}: {_share(one.inside)} here, {_share(one.outside)} {where}"
-    return Effect(words, one.inside - one.outside)
+    return Effect(words, one.inside - one.outside, is_share=True)
 
 
 def _share(value: float) -> str:

@@ -109,6 +109,7 @@ def effect_arrays(key: str, n_nodes: int, effects: Mapping[int, Sequence[Effect]
     return {
         f"{key}.effects.ends": _ends(len(effects.get(place, ())) for place in range(n_nodes)),
         f"{key}.effects.size": floats([one.size for one in every]),
+        f"{key}.effects.is_share": np.array([one.is_share for one in every], dtype="<u1"),
         **texts(f"{key}.effects.text", (one.sentence for one in every)),
     }
 

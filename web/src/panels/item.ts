@@ -48,7 +48,8 @@ function path(app: App, item: number): HTMLElement {
     if (level > 0 && Number.isFinite(share)) line.append(make("span", { class: "quiet" }, `${percent(share)} sure`));
     return line;
   });
-  return section("Path", list(...lines));
+  const means = "Sure: how well the draws' groups around this row match the group, on average.";
+  return section("Path", list(...lines), ...(sure ? [make("p", { class: "quiet" }, means)] : []));
 }
 
 function second(app: App, item: number): HTMLElement | null {

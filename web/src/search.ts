@@ -34,7 +34,7 @@ class Names {
     const found: number[] = [];
     for (let z = 0; z < forest.nNodes; z++) {
       const own = `${nodeName(this.app, z)}\n${forest.names.at(z)}\n${forest.phrases.at(z)}`;
-      if (own.toLowerCase().includes(wanted)) found.push(z);
+      if (folded(own).includes(wanted)) found.push(z);
     }
     return found;
   }
@@ -42,9 +42,12 @@ class Names {
   private lower(): string[] {
     const texts = this.app.data.has("items.names") ? this.app.data.texts("items.names") : null;
     const n = this.app.data.info.n_embedded;
-    return Array.from({ length: n }, (_, i) => (texts?.at(i) || itemName(this.app, i)).slice(0, 2000).toLowerCase());
+    return Array.from({ length: n }, (_, i) => (texts?.at(i) || itemName(this.app, i)).slice(0, 2000)).map(folded);
   }
 }
+
+/** As a page shows it: a line break in a name is a space to the eye, and a search field takes none. */
+const folded = (text: string) => text.toLowerCase().replace(/\s+/g, " ");
 
 /** @param after called when a result was taken: the field must not keep the keyboard */
 export function searchPart(app: App, after: () => void): Part & { focus(): void } {
@@ -65,7 +68,7 @@ export function searchPart(app: App, after: () => void): Part & { focus(): void 
     after();
   };
   const run = () => {
-    const wanted = field.value.trim().toLowerCase();
+    const wanted = folded(field.value).trim();
     if (!wanted) return close();
     const [items, nodes] = [names.matchingItems(wanted), names.matchingNodes(wanted)];
     summary.textContent = told(app, items.length, nodes.length);

@@ -7,8 +7,10 @@ A figure is the adjusted mutual information (AMI) of a cut into as many clusters
 classes, for every level of classes; for Zoo there is the dendrogram purity of its types, too.
 `dendrogram_` is the mean over seeds of fits with the defaults of `BHMC`; every parameter of `BHMC`
 is an option of the same name. `own sums` is the dendrogram of the estimate's components from their
-own rows, not averaged over draws. k-means is the mean over as many seeds. Bounds, which are for the
-means, are printed with "ok" or "MISSED". Labels are read here to print figures and nowhere else.
+own rows, not averaged over draws. `Ward, noise` is Ward's tree of single rows in units of the fit's
+noise, in which heights of `dendrogram_` are. k-means is the mean over as many seeds. Bounds, which
+are for the means, are printed with "ok" or "MISSED". Labels are read here to print figures and
+nowhere else.
 """
 
 import argparse
@@ -33,6 +35,7 @@ TARGETS = {
     "wordnet": [0.24, 0.32, 0.30, 0.27, 0.24],
     "embedded_wordnet": [0.72, 0.55, 0.52, 0.50, 0.47],
 }
+OURS = ("dendrogram_", "own sums", "Ward, noise")
 NAMES = [*TARGETS, "iris", "wine"]
 
 
@@ -52,12 +55,25 @@ def _purity(tree: Tree, truth, name: str) -> list[float]:
 def own_sums(model: BHMC, X) -> Tree:
     """The estimate's components merged by what they lose, from their own rows alone."""
     matrix, _ = read_data(X, allow_missing=True)
-    family, tree = model.likelihood_.prepare(matrix).at(model.tree_.shared), model.tree_
+    family, tree = _family_of(model, matrix), model.tree_
     _, groups = np.unique(tree.components, return_inverse=True)
     sums = family.sums(groups, groups.max() + 1)
     family = family.with_spread(sums)
     merges = merge_by_loss(family.group_sums(sums), family.group_maximum)
     return Tree.from_parents(merges.parents, groups, heights=merges.heights)
+
+
+def ward_in_units_of_noise(model: BHMC, X) -> Tree | None:
+    """Ward's tree of rows in coordinates whose noise is 1; none where a family has no such."""
+    matrix, _ = read_data(X, allow_missing=True)
+    family = _family_of(model, matrix)
+    if not hasattr(family, "whitened"):
+        return None
+    return Ward().fit(family.whitened(slice(0, len(matrix)))[0]).tree_
+
+
+def _family_of(model: BHMC, matrix):
+    return model.likelihood_.prepare(matrix).at(model.tree_.shared)
 
 
 def fitted(name: str, X, truth, seed: int, settings: dict) -> dict:
@@ -68,6 +84,9 @@ def fitted(name: str, X, truth, seed: int, settings: dict) -> dict:
         "dendrogram_": figures_of(model.dendrogram_, truth, name),
         "own sums": figures_of(own_sums(model, X), truth, name),
     }
+    ward = ward_in_units_of_noise(model, X)
+    if ward is not None:
+        found["Ward, noise"] = figures_of(ward, truth, name)
     size = f"{found['components']} components, {seconds:.0f} s CPU"
     print(f"  {name} seed {seed}: {numbers(found['dendrogram_'], 3)}  ({size})", flush=True)
     return found
@@ -104,7 +123,7 @@ def checks(name: str, found: list[dict], beside: dict[str, list[float]]) -> list
     beside : dict
         Figures of other methods.
     """
-    ours = {key: _mean([one[key] for one in found]) for key in ("dendrogram_", "own sums")}
+    ours = {key: _mean([one[key] for one in found]) for key in OURS if key in found[0]}
     return [
         Check(
             f"{name}: {method}",

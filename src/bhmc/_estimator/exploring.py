@@ -22,7 +22,8 @@ def source_of_model(model: Any) -> Source:
         draws=model.draws_,
         diagnostics=model.diagnostics_,
         outlier_scores=state.get("outlier_scores_"),
-        about=(said.data, said.tree, *([] if said.odd else [said.odd_text])),  # the page lists odd rows
+        # The page has a list of the odd rows, where there are any.
+        about=(said.data, said.tree) if said.odd else (said.data, said.tree, said.odd_text),
         opens_with=said.view,
         label=label_of(model, "this tree"),
     )

@@ -10,6 +10,7 @@ import tempfile
 from io import BytesIO
 from pathlib import Path
 
+import pandas as pd
 from benchmarks import tables
 from docs.cached_fits import cached_fit
 from docs.sketch import FOLDER
@@ -44,6 +45,15 @@ def fashion_page(file):
     return model.explore(file, images=images, title="1,000 pictures of clothes")
 
 
+def wordnet_page(file):
+    """2,775 glosses by their sentence embeddings; words of the glosses say what a branch is."""
+    things = datasets.load_wordnet_things(embedded=True)
+    X = pd.DataFrame(things.embedding, index=[str(name) for name in things.names]).add_prefix("d")
+    settings = {"likelihood": "shaped_gaussian", "random_state": 0, **SETTINGS}
+    model = cached_fit("wordnet-embedded", X, **settings).add_words(things.data)
+    return model.explore(file, title="2,775 things by their glosses")
+
+
 def large_page(file):
     """A made-up tree of a million rows."""
     return large_tree().explore(file, title="A million rows in 5,000 groups")
@@ -70,6 +80,11 @@ def clothes(person):
     person.at(2).click()
 
 
+def vehicles(person):
+    """A branch of glosses with its words."""
+    person.at(3).click()
+
+
 def inside(person):
     """Inside the second branch."""
     person.at(2).click()
@@ -88,6 +103,7 @@ PICTURES = {
     "explorer-draws": (zoo_page, "desk-dark", draws),
     "explorer-compare": (zoo_page, "desk", compare),
     "explorer-fashion": (fashion_page, "desk", clothes),
+    "explorer-wordnet": (wordnet_page, "desk-dark", vehicles),
     "explorer-million": (large_page, "desk-dark", inside),
     "explorer-phone": (zoo_page, "phone", item),
 }

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from benchmarks import tables
@@ -23,7 +24,7 @@ from tests.browser.explorer import Explorer
 from tests.browser.large import large_tree
 
 # A first look: n_draws="auto" would go on until the chains agree.
-SETTINGS = {"n_levels": 3, "n_draws": 300}
+SETTINGS: dict[str, Any] = {"n_levels": 3, "n_draws": 300}
 
 
 def zoo(seed=4):

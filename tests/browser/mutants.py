@@ -87,7 +87,7 @@ MUTANTS = [
     ),
     of(
         "search.ts",
-        "own.toLowerCase().includes(wanted)",
+        "folded(own).includes(wanted)",
         "own === wanted",
         test_tree.test_search_finds_items_and_groups,
     ),

@@ -35,7 +35,7 @@ TARGETS = {
     "wordnet": [0.24, 0.32, 0.30, 0.27, 0.24],
     "embedded_wordnet": [0.72, 0.55, 0.52, 0.50, 0.47],
 }
-OURS = ("dendrogram_", "own sums", "Ward, noise")
+OF_FITS = ("dendrogram_", "own sums", "Ward, noise")
 NAMES = [*TARGETS, "iris", "wine"]
 
 
@@ -123,7 +123,7 @@ def checks(name: str, found: list[dict], beside: dict[str, list[float]]) -> list
     beside : dict
         Figures of other methods.
     """
-    ours = {key: _mean([one[key] for one in found]) for key in OURS if key in found[0]}
+    ours = {key: _mean([one[key] for one in found]) for key in OF_FITS if key in found[0]}
     return [
         Check(
             f"{name}: {method}",

@@ -78,7 +78,7 @@ def beginning(name: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "numbers", [(5, 16, 20), pytest.param(range(30), marks=pytest.mark.browser_long)]
+    "numbers", [(5, 16, 19, 20), pytest.param(range(30), marks=pytest.mark.browser_long)]
 )
 def test_hostile_names_can_be_searched_and_opened(numbers, opened, hostile_page):
     tree, file = hostile_page

@@ -1,6 +1,7 @@
 """The nearest draw and co-clustering, against slow and obvious versions."""
 
 import itertools
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from sklearn.metrics import mutual_info_score
 from bhmc import BHMC
 from bhmc.posterior import summary
 from bhmc.posterior.draws import Draws, Partition
+from bhmc.posterior.kernels.joint import add_joint_terms
 from tests.posterior.draws_factory import make_draws
 
 QUICK = {"n_warmup": 10, "n_draws": 7, "random_state": 0}
@@ -40,6 +42,17 @@ def test_expected_vi_where_cells_outnumber_rows():
     ours, theirs = rng.integers(0, 900, (2, 50)), rng.integers(0, 900, (3, 50))
     expected = [np.mean([slow_vi(a, b) for b in theirs]) for a in ours]
     np.testing.assert_allclose(summary.expected_vi(ours, theirs), expected, atol=1e-12)
+
+
+def test_the_table_of_pairs_is_left_empty():
+    rng = np.random.default_rng(2)
+    labels, others = rng.integers(0, 3, 40), rng.integers(0, 4, (5, 40))
+    counts, terms = np.zeros(12, dtype=np.int64), np.empty(5)
+    add_joint_terms(labels, others, others.max(axis=1) + 1, counts, terms)
+    assert not counts.any()
+    for one, term in zip(others, terms, strict=True):
+        met = np.array(list(Counter(zip(labels, one, strict=True)).values()))
+        np.testing.assert_allclose(term, np.sum(met * np.log(met)), rtol=1e-12)
 
 
 def test_labels_mean_nothing():

@@ -32,12 +32,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import logsumexp
 
 from bhmc.likelihoods import ColumnSummary, ConjugateFamily, Likelihood
 from bhmc.likelihoods.blocks import slices
 from bhmc.posterior.draws import Mixture
-from bhmc.posterior.predictive import log_tables, sample_new
+from bhmc.posterior.predictive import ROWS_IN_CACHE, log_sum_exp, log_tables, sample_new
 
 Floats = NDArray[np.float64]
 
@@ -286,12 +285,14 @@ def _log_density(
         log_w, log_left = np.log(mixture.weights), np.log(left)
     taken = mixture.weights[component] * (1 - left)
     found = np.empty(family.n_rows)
-    for rows, log_f in log_tables(family, mixture.theta, places=mixture.places):
-        table, own = log_f + log_w, component[rows]
+    tables = log_tables(family, mixture.theta, places=mixture.places, most_rows=ROWS_IN_CACHE)
+    for rows, table in tables:
+        own = component[rows]
+        table += log_w
         known = np.flatnonzero(own < len(mixture.theta))
         k = own[known]
         table[known, k] = log_w[k] + log_left[rows][known] + log_own[rows][known]
-        found[rows] = logsumexp(table, axis=1)
+        found[rows] = log_sum_exp(table)
     return found - np.log1p(-np.minimum(taken, 1 - 1e-15))
 
 

@@ -12,11 +12,14 @@ from scipy import sparse
 from scipy.special import xlogy
 
 from bhmc._validation.parameters import check_whole
-from bhmc.likelihoods.blocks import slices
 from bhmc.posterior.draws import Draws, Partition
+from bhmc.posterior.kernels.joint import add_joint_terms
 
 # Draws that are compared with each other; more hardly change which is nearest to all.
 _MOST_COMPARED, _MOST_COMPARED_ROWS = 64, 2**21
+
+# Pairs of labels are counted in a table of at most so many cells a row.
+_MOST_CELLS = 16
 
 # Clusters up to so many are counted in a full matrix, which is quicker.
 _FEW_CLUSTERS = 500
@@ -95,51 +98,34 @@ def expected_vi(candidates: Iterable[NDArray], draws: Sequence[NDArray]) -> NDAr
     draws : sequence of (n,) arrays
         Likewise.
     """
-    n = len(draws[0])
+    n, others = len(draws[0]), np.array(draws, dtype=np.int64)
+    widths = others.max(axis=1) + 1
     entropies = np.array([_entropy(np.bincount(one), n) for one in draws])
-    together = max(1, _BLOCK_ENTRIES // n)  # draws that are counted at once
-    blocks: list = [draws[i : i + together] for i in range(0, len(draws), together)]
-    if len(blocks) == 1:  # few numbers: stacked once for all candidates
-        blocks = [np.stack(draws)]
-    widths = [np.array([int(one.max()) + 1 for one in block]) for block in blocks]
     found = []
     for labels in candidates:
-        joint = [_joint_entropies(labels, *some) for some in zip(blocks, widths, strict=True)]
+        joint = _joint_entropies(labels.astype(np.int64), others, widths)
         own = _entropy(np.bincount(labels), n)
-        found.append(np.mean(2 * np.concatenate(joint) - own - entropies))
+        found.append(np.mean(2 * joint - own - entropies))
     return np.maximum(found, 0.0)
 
 
 def _joint_entropies(
-    labels: NDArray, draws: Sequence[NDArray] | NDArray, widths: NDArray
+    labels: NDArray[np.int64], others: NDArray[np.int64], widths: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """(draws,) entropy of the shares of rows with the same pair of labels, one count for all.
+    """(draws,) entropy of the shares of rows with the same pair of labels.
 
     `widths` is one more than the largest label of each draw.
     """
-    n, height = len(labels), int(labels.max()) + 1
-    first = np.concatenate([[0], np.cumsum(height * widths)])
-
-    def cells(rows: slice) -> NDArray[np.int64]:
-        """(draws, rows) the number of each row's pair of labels."""
-        joint = np.multiply(labels[rows], widths[:, None], dtype=np.int64)
-        joint += first[:-1, None]
-        if isinstance(draws, np.ndarray):
-            joint += draws[:, rows]
-        else:
-            joint += np.stack([one[rows] for one in draws])
-        return joint
-
-    if first[-1] <= 16 * n * len(draws):
-        counts = np.zeros(first[-1], dtype=np.int64)
-        for rows in slices(n, max(1, _BLOCK_ENTRIES // len(draws))):
-            counts += np.bincount(cells(rows).ravel(), minlength=first[-1])
-        sums = np.add.reduceat(xlogy(counts, counts), first[:-1])
-    else:  # more cells than rows: count those that occur
-        found, counts = np.unique(cells(slice(0, n)), return_counts=True)
-        draw = np.searchsorted(first, found, "right") - 1
-        sums = np.bincount(draw, xlogy(counts, counts), len(draws))
-    return np.log(n) - sums / n
+    n, n_cells = len(labels), (int(labels.max()) + 1) * int(widths.max())
+    terms = np.empty(len(others))
+    if n_cells <= _MOST_CELLS * n:
+        counts = np.zeros(n_cells, dtype=np.int64)
+        add_joint_terms(labels, others, widths, counts, terms)
+    else:  # far more cells than rows: count those that occur
+        for t, (one, width) in enumerate(zip(others, widths, strict=True)):
+            counts = np.unique(labels * width + one, return_counts=True)[1]
+            terms[t] = xlogy(counts, counts).sum()
+    return np.log(n) - terms / n
 
 
 def coclustering(

@@ -142,9 +142,11 @@ def _from_prior(where: str, n_draws: int) -> np.ndarray:
     return from_prior(SETTINGS[where], n_draws, rng_for(205))
 
 
-def geweke_z(where: str, moves, n_draws: int, n_prior: int, seed: int) -> np.ndarray:
+def geweke_z(
+    where: str, moves, n_draws: int, n_prior: int, seed: int, sampler: str = "gibbs"
+) -> np.ndarray:
     """z of one long chain. Its errors come from batches, which must be nearly independent."""
-    chain = from_sweeps(SETTINGS[where].with_moves(*moves), "gibbs", n_draws, rng_for(seed))
+    chain = from_sweeps(SETTINGS[where].with_moves(*moves), sampler, n_draws, rng_for(seed))
     assert correlation_of_batches(chain) < 0.5, "batches are too short: their errors are too small"
     return z_scores(_from_prior(where, n_prior), chain)
 
@@ -158,7 +160,9 @@ def correlation_of_batches(chain: np.ndarray) -> float:
     return float((means[1:] * means[:-1]).mean(axis=0).max())
 
 
-def rounds_z(where: str, moves, n_chains: int, n_rounds: int, rng) -> np.ndarray:
+def rounds_z(
+    where: str, moves, n_chains: int, n_rounds: int, rng, sampler: str = "gibbs"
+) -> np.ndarray:
     """z of the change over some rounds of sweep and fresh data, from exact draws.
 
     Chains are independent, so slow ones are judged as well as fast ones.
@@ -166,7 +170,7 @@ def rounds_z(where: str, moves, n_chains: int, n_rounds: int, rng) -> np.ndarray
     setting, changes = SETTINGS[where].with_moves(*moves), []
     for state, X, before in exact_draws(setting, n_chains, rng):
         for _ in range(n_rounds):
-            chain = setting.chain(state, X, "gibbs", rng)
+            chain = setting.chain(state, X, sampler, rng)
             chain.sweep()
             state = chain.state()
             X = setting.new_data(state, rng)
@@ -303,11 +307,11 @@ def log_weight(tree, u, variances, alpha: float, g: float) -> float:
     return float(total)
 
 
-def visits_z(where: str, moves, n_sweeps: int, engine=None) -> np.ndarray:
+def visits_z(where: str, moves, n_sweeps: int, engine=None, sampler: str = "gibbs") -> np.ndarray:
     """z of how often a chain is at each tree, its variances and concentrations being fixed."""
     setting, rng = SETTINGS[where].with_moves(*moves), rng_for(208)
     state, X = setting.prior_draw(np.random.default_rng(3))
-    chain = setting.chain(state, X, "gibbs", rng, engine)
+    chain = setting.chain(state, X, sampler, rng, engine)
     chain.stop_learning()
     variances = chain.variances[:, 0]
     rates, n = chain.rates, len(X)

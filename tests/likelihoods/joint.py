@@ -194,6 +194,7 @@ def assert_keeps_the_protocol(family, theta: np.ndarray) -> None:
     log_f = family.log_likelihood(eta, family.sums(components, len(theta)), components)
     expected = table[np.arange(n), components].sum() - family.log_base().sum()
     np.testing.assert_allclose(log_f, expected, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(family.log_base_sum(), family.log_base().sum(), rtol=1e-10)
 
 
 def assert_sums_merge(family, t: np.ndarray) -> None:

@@ -122,6 +122,10 @@ class Family(ABC):
     def log_base(self) -> Floats:
         """(n,): h(x_n)."""
 
+    def log_base_sum(self) -> float:
+        """sum over n of h(x_n); a family overrides it where sums of all rows say it at once."""
+        return float(self.log_base().sum())
+
     def points(self, rows: slice) -> Any:
         """(rows, p): a slice of rows as points whose distances say how unlike they are.
 

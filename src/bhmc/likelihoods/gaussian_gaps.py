@@ -183,6 +183,10 @@ class WithGaps(NoiseUnits, LearnedMeans):
         h[self._gaps.is_empty] = 0.0
         return h
 
+    def log_base_sum(self) -> float:
+        """Row by row: gaps differ."""
+        return float(self.log_base().sum())
+
     def log_new(self) -> Floats:
         """log f*(x) - h(x) of the entries that rows have: theta has its law beside no place."""
         found = super().log_new()

@@ -195,6 +195,10 @@ class HeavyTailedFamily(ShapedGaussianFamily):
         h = self._log_constant() - 0.5 * d * np.log(sigma2) - self._log_det
         return np.full(self.n_rows, h)
 
+    def log_base_sum(self) -> float:
+        """The same of all rows."""
+        return float(self.log_base().sum())
+
     def log_likelihood(self, natural: Floats, sums: Floats, components: NDArray) -> float:
         """sum over n of log f(x_n; theta_c_n) - h(x_n), without weights."""
 

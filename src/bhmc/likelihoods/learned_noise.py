@@ -126,6 +126,11 @@ class LearnedNoiseFamily(ConjugateFamily):
         """-|y|^2 / (2 v) - d log(2 pi v) / 2."""
         return -0.5 * (self._squares / self._v + self._d * np.log(2 * np.pi * self._v))
 
+    def log_base_sum(self) -> float:
+        """The same of all rows, from the sum of squares."""
+        log_v = self._d * np.log(2 * np.pi * self._v)
+        return -0.5 * float(self._sum_squares / self._v + self._n_all * log_v)
+
     def log_new(self) -> Floats:
         """log f*(x) - h(x): y_d ~ N(m0_d, v + w_d) entry by entry."""
         wide = self._v + self._w

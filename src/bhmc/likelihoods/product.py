@@ -294,6 +294,10 @@ class ProductFamily(FamilyOfParts, ConjugateFamily):
         """h(x) = sum_i h_i(x_i)."""
         return added(part.log_base() for part in self._parts)
 
+    def log_base_sum(self) -> float:
+        """The sum of the parts'."""
+        return sum(part.log_base_sum() for part in self._parts)
+
     def log_new(self) -> Floats:
         """log f*(x) - h(x) = sum_i [ log f*_i(x_i) - h_i(x_i) ]: theta_i are independent."""
         return np.sum([part.log_new() for part in self._parts], axis=0)

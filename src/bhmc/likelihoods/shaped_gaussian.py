@@ -282,6 +282,10 @@ class ShapedGaussianFamily(SharedGaussianFamily):
         """That of the spherical family, less log |R|."""
         return super().log_base() - self._log_det
 
+    def log_base_sum(self) -> float:
+        """Likewise."""
+        return super().log_base_sum() - self.n_rows * self._log_det
+
     def log_prior(self, theta: Floats) -> Floats:
         """m ~ N(m0, sigma0), less log |R|."""
         return super().log_prior(self._entered(theta)) - self._log_det

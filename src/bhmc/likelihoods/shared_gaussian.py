@@ -271,6 +271,11 @@ class SharedGaussianFamily(NoiseUnits, LearnedMeans):
         each = -0.5 * np.log(2 * np.pi * self._v) - np.log(self._scale)
         return self._quadratic(-0.5 / self._v, np.zeros_like(each), each)
 
+    def log_base_sum(self) -> float:
+        """The same of all rows, from sums of squares."""
+        each = -0.5 * np.log(2 * np.pi * self._v) - np.log(self._scale)
+        return float((self._observed * each).sum() - 0.5 * (self._squares / self._v).sum())
+
     def log_new(self) -> Floats:
         """log f*(x) - h(x): y_d ~ N(m0_d, v_d + w_d) for every observed entry."""
         wide = self._v + self._w

@@ -156,6 +156,13 @@ class TiedGaussianFamily(NoiseUnits, LearnedMeans):
         constant = -0.5 * log_det - np.log(self._scale).sum()
         return constant - 0.5 * self._by_turned_rows(lambda y: np.einsum("nd,nd->n", y, y))
 
+    def log_base_sum(self) -> float:
+        """The same of all rows, from the sum of y y'."""
+        log_det = self.n_parameters * np.log(2 * np.pi) + self._axes.log_det_sigma
+        constant = -0.5 * log_det - np.log(self._scale).sum()
+        squares = np.einsum("id,de,ie->", self._turn, self._products, self._turn, optimize=True)
+        return self._n_all * constant - 0.5 * float(squares)
+
     def log_new(self) -> Floats:
         """log f*(x) - h(x): A y ~ N(A m0, 1 + delta) entry by entry."""
         mean, wide = self._normals.mean, 1 + self._normals.variance

@@ -14,34 +14,17 @@ from scipy import sparse
 from bhmc._compiled.aligned import aligned
 from bhmc.likelihoods import ConjugateFamily
 from bhmc.likelihoods.blocks import slices
-from bhmc.rows import kernels, reference
+from bhmc.rows import kernels
+from bhmc.rows.block_pass import in_order, redraw_block, strip_room
 from bhmc.rows.protocol import Menu, Tile, Totals, add_up
+from bhmc.rows.redraw_kernels import mark_anchored
+from bhmc.rows.tiles import add_sparse, add_statistics, tile_height
 
 # Types of the likelihood tables.
 PRECISIONS = ("float64", "float32")
 
-# A tile's statistics fill about this many numbers: with its table they stay in a core's cache.
-_NUMBERS_PER_TILE = 2**16
-_LOWEST, _HIGHEST = 768, 2048
-
-# Where rows are very wide a tile is lower still: never more numbers than this.
-_MOST_NUMBERS = 2**21
-
 # Rows of a block of totals.
 _ROWS_PER_BLOCK = 2**16
-
-
-def tile_height(n_statistics: int) -> int:
-    """Rows of a tile, fewer where a row is wide.
-
-    Parameters
-    ----------
-    n_statistics : int
-        Sufficient statistics of a row.
-    """
-    height = 2 ** int(np.log2(max(1, _NUMBERS_PER_TILE // n_statistics)))
-    height = min(max(height, _LOWEST), _HIGHEST)
-    return max(1, min(height, _MOST_NUMBERS // n_statistics))
 
 
 class LocalRows:
@@ -57,6 +40,8 @@ class LocalRows:
         Rows of a block: totals are sums of the totals of blocks.
     first_row : int, default=0
         The number of the first row, where these are a part of all rows.
+    n_threads : int, default=1
+        Threads that redraw all rows at once; the draws do not depend on them.
     """
 
     def __init__(
@@ -65,12 +50,13 @@ class LocalRows:
         precision: str = "float64",
         block: int = _ROWS_PER_BLOCK,
         first_row: int = 0,
+        n_threads: int = 1,
     ):
         self.family, self.shared = family, np.empty(0)
         self.height = min(tile_height(family.n_statistics), family.n_rows)
         self.leaf = np.zeros(family.n_rows, dtype=np.int32)
         self.component = np.zeros(family.n_rows, dtype=np.int32)
-        self._block, self._first_row = block, first_row
+        self._block, self._first_row, self._n_threads = block, first_row, n_threads
         self._table = aligned((self.height, 0), 0.0, precision)
         self._rows = slice(0, 0)
         self._statistics = family.statistics(self._rows)
@@ -174,34 +160,49 @@ class LocalRows:
 
     def anchored(self, key: int, rate: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The leaves and the components that anchors occupy."""
-        numbers = np.arange(self._first_row, self._first_row + self.n_rows)
-        anchors = reference.anchors(numbers, key, rate)
-        leaves, components = np.unique(self.leaf[anchors]), np.unique(self.component[anchors])
-        return leaves.astype(np.int64), components.astype(np.int64)
+        width = 1 + int(max(self.leaf.max(), self.component.max()))
+        leaves, components = np.zeros(width, dtype=bool), np.zeros(width, dtype=bool)
+        numbers = np.uint64(key), self._first_row, rate
+        mark_anchored(*numbers, self.leaf, self.component, leaves, components, strip_room(0)[1])
+        return np.flatnonzero(leaves), np.flatnonzero(components)
 
     def redraw(self, menu: Menu, key: int, shape: tuple[int, int]) -> Totals:
-        """Redraw all rows that may move, and add all rows up.
+        """Redraw all rows that may move, and add all rows up, block by block on some threads."""
+        blocks = slices(self.n_rows, self._block)
 
-        The slow form: it makes a table of all rows and open components.
-        """
-        numbers = np.arange(self._first_row, self._first_row + self.n_rows)
-        log_f = np.empty((self.n_rows, len(menu.natural)))
-        everything = slice(0, self.n_rows)
-        self.family.fill(everything, self.family.statistics(everything), menu.natural, log_f)
-        leaf, component = reference.redraw(menu, key, numbers, log_f, self.leaf, self.component)
-        moved = int(((leaf != self.leaf) | (component != self.component)).sum())
-        self.put(everything, leaf, component)
-        return add_up(self._block_totals(self.family, shape))._replace(moved=moved)
+        def redraw(rows: slice) -> Totals:
+            return redraw_block(
+                menu,
+                key,
+                self._first_row + rows.start,
+                self.family,
+                rows,
+                self.leaf[rows],
+                self.component[rows],
+                shape,
+                self._table.dtype,
+            )
+
+        return add_up(in_order(redraw, blocks, self._n_threads))
 
     # ---- One tile ------------------------------------------------------------------------------
 
     def tiles(self) -> Iterator[int]:
         """Open tile after tile; yields the number of rows of each."""
-        for first in range(0, self.n_rows, self.height):
-            rows = slice(first, min(first + self.height, self.n_rows))
+        return self.tiles_of(slices(self.n_rows, self.height))
+
+    def tiles_of(self, parts: list[slice]) -> Iterator[int]:
+        """Open these parts of the rows, none higher than a tile, one after the other.
+
+        Parameters
+        ----------
+        parts : list of slice
+            Which rows.
+        """
+        for rows in parts:
             if rows != self._rows:
                 self._rows, self._statistics = rows, self.family.statistics(rows)
-            yield rows.stop - first
+            yield rows.stop - rows.start
 
     @property
     def open_rows(self) -> slice:
@@ -225,15 +226,21 @@ class LocalRows:
         ----------
         natural : (width, s) array
             The table becomes as wide as these.
-        log_new : (n,) array, optional
-            log f* of all rows, for column 0.
+        log_new : (rows,) array, optional
+            log f* of the tile's rows, for column 0.
         """
         if len(natural) != self.width:
             self._table = aligned((self.height, len(natural)), 0.0, self._table.dtype)
         table = self._table[: self._rows.stop - self._rows.start]
         self.family.fill(self._rows, self._statistics, natural, table)
         if log_new is not None:
-            table[:, 0] = log_new[self._rows]
+            table[:, 0] = log_new
+
+    def log_new(self) -> NDArray[np.float64]:
+        """(rows,) log f* - h of the open tile's rows."""
+        statistics: Any = self._statistics
+        dense = statistics.toarray() if sparse.issparse(statistics) else statistics
+        return self.family.log_evidence(dense)
 
     def fill_column(self, k: int, natural: NDArray[np.float64], skip: int = 0) -> None:
         """One column, for a component just born; without the first rows where those are done."""
@@ -255,31 +262,7 @@ class LocalRows:
         components = self.component[self._rows]
         if sparse.issparse(self._statistics):
             moved = np.flatnonzero(before != components)
-            _add_sparse(self._statistics[moved], before[moved], sums, -1.0)
-            _add_sparse(self._statistics[moved], components[moved], sums, 1.0)
+            add_sparse(self._statistics[moved], before[moved], sums, -1.0)
+            add_sparse(self._statistics[moved], components[moved], sums, 1.0)
         else:
             kernels.move_rows(self._statistics, before, components, sums)
-
-
-def add_statistics(statistics: Any, components: NDArray, sums: NDArray[np.float64]) -> None:
-    """sums[components[i]] += t(x_i), row by row.
-
-    Parameters
-    ----------
-    statistics : (m, s) array or CSR array
-        t(x_i).
-    components : (m,) array
-        Columns.
-    sums : (columns, s) array
-        Changed in place.
-    """
-    if sparse.issparse(statistics):
-        _add_sparse(statistics, components, sums, 1.0)
-    else:
-        kernels.add_rows(statistics, components, sums)
-
-
-def _add_sparse(statistics, components: NDArray, sums: NDArray[np.float64], sign: float) -> None:
-    """sums[components[i]] += sign t(x_i), entry by entry."""
-    rows = np.repeat(components, np.diff(statistics.indptr))
-    np.add.at(sums, (rows, statistics.indices), sign * statistics.data)

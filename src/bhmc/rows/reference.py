@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 
 from bhmc.rows.protocol import Menu
 
-# Random numbers of a row: for being an anchor, its component, an entry for its leaf, keeping that.
-_NUMBERS_PER_ROW = 4
-_ANCHOR, _COMPONENT, _ENTRY, _KEEP = range(_NUMBERS_PER_ROW)
+# Random numbers of a row: for its component, an entry for its leaf, keeping that.
+_COMPONENT, _ENTRY, _KEEP = range(3)
+
+# The second word of the key of the stream that all rows share.
+_OF_NO_ROW = 2**64 - 1
 
 
 def numbers_of(rows: NDArray[np.int64], key: int) -> NDArray[np.float64]:
-    """(m, 4) U ~ Uniform[0, 1), keyed by (key, row).
+    """(m, 3) U ~ Uniform[0, 1), keyed by (key, row).
 
     Parameters
     ----------
@@ -24,16 +26,24 @@ def numbers_of(rows: NDArray[np.int64], key: int) -> NDArray[np.float64]:
     key : int
         Of this sweep.
     """
-    found = np.empty((len(rows), _NUMBERS_PER_ROW))
+    found = np.empty((len(rows), 3))
     for i, row in enumerate(rows.tolist()):
         philox = np.random.Philox(key=np.array([key, row], dtype=np.uint64))
-        found[i] = np.random.Generator(philox).random(_NUMBERS_PER_ROW)
+        found[i] = np.random.Generator(philox).random(3)
     return found
 
 
 def anchors(rows: NDArray[np.int64], key: int, rate: float) -> NDArray[np.bool_]:
-    """(m,) each row is an anchor with probability `rate`, whatever the state."""
-    return numbers_of(rows, key)[:, _ANCHOR] < rate
+    """(m,) each row is an anchor with probability `rate`, whatever the state.
+
+    Row n has number n of one stream.
+    """
+    found = np.empty(len(rows), dtype=bool)
+    for i, row in enumerate(rows.tolist()):
+        words = np.array([key, _OF_NO_ROW], dtype=np.uint64)
+        philox = np.random.Philox(key=words, counter=row // 4)
+        found[i] = np.random.Generator(philox).random(4)[row % 4] < rate
+    return found
 
 
 def redraw(
@@ -65,7 +75,7 @@ def redraw(
     u = numbers_of(rows, key)
     leaf, component = leaf.copy(), component.copy()
     moves = np.isin(leaf, menu.leaves) & np.isin(component, menu.columns)
-    moves &= u[:, _ANCHOR] >= menu.anchor_rate
+    moves &= ~anchors(rows, key, menu.anchor_rate)
     for n in np.flatnonzero(moves):
         k = _choose(menu.log_weight + log_f[n], u[n, _COMPONENT])
         j = int(u[n, _ENTRY] * len(menu.leaves))
@@ -78,7 +88,8 @@ def redraw(
 def _choose(log_weights: NDArray[np.float64], u: float) -> int:
     """P(k) proportional to exp(log_weights[k]), from one uniform number."""
     running = np.cumsum(np.exp(log_weights - log_weights.max()))
-    return int(np.searchsorted(running, u * running[-1], side="right"))
+    k = int(np.searchsorted(running, u * running[-1], side="right"))
+    return min(k, int(np.searchsorted(running, running[-1])))  # rounding put it beyond the end
 
 
 def alias_table(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

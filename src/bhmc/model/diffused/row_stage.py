@@ -70,9 +70,16 @@ class RowStage:
     def run(self) -> None:
         """All rows, tile by tile."""
         for n_rows in self._rows.tiles():
-            self._pass_over_tile(n_rows)
+            self.pass_over_tile(n_rows)
 
-    def _pass_over_tile(self, n_rows: int) -> None:
+    def pass_over_tile(self, n_rows: int) -> None:
+        """The rows of the open tile.
+
+        Parameters
+        ----------
+        n_rows : int
+            How many there are.
+        """
         chain, rows = self._chain, self._rows.open_rows
         numbers, component = self._numbers(), self._rows.component[rows]
         tables, done = self._tables(n_rows, numbers), 0

@@ -231,7 +231,7 @@ class DiffusedSampler:
         family, forest = self.family, self.forest
         natural = family.natural(family.leave(forest.theta[: forest.used[1]]))
         log_f = self.rows.log_likelihood(natural, self.sums())
-        return log_f + float(family.log_base().sum()) + self.log_partition()
+        return log_f + family.log_base_sum() + self.log_partition()
 
     def log_partition(self) -> float:
         """log p(V, c): of the tree and of the components of all rows."""
@@ -408,11 +408,12 @@ class DiffusedSampler:
             forest = self.forest = grown(forest, max(more[0], 0), max(more[1], 0))
         if self.engine.are_in_order(forest.level, forest.leaf, forest.used):
             return
-        new_atom = np.empty(forest.used[1], dtype=np.int64)
+        new_atom, old = np.empty(forest.used[1], dtype=np.int64), np.flatnonzero(forest.leaf >= 0)
         self.engine.put_in_order(forest, new_atom)
         if len(new_atom) > forest.used[1]:  # there were holes
-            self.forget_sums()
             self.rows.component[:] = new_atom[self.rows.component]
+            if self._sums is not None:
+                self._sums = self._sums[old]  # they keep their order
 
     def _log_tree(self, hyper: Hyper) -> float:
         forest = self.forest

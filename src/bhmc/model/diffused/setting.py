@@ -52,7 +52,7 @@ class Diffused:
     moves: str | tuple[str, ...] = "auto"
 
     name: ClassVar[str] = "diffused"
-    samplers: ClassVar[tuple[str, ...]] = ("gibbs",)
+    samplers: ClassVar[tuple[str, ...]] = ("gibbs", "blocked")
     cost: ClassVar[float] = 4.0
     located: ClassVar[bool] = True
     params: ClassVar[type] = DiffusedParams
@@ -237,17 +237,21 @@ class Diffused:
         self, state: State, rows: Any, name: str, rng: np.random.Generator, engine: Any = None
     ) -> Any:
         """A chain that starts at a state. Numba is loaded here."""
-        from bhmc.model.diffused.sampler import DiffusedSampler
-
-        return DiffusedSampler.from_state(state, rows, self._with_moves(), rng, engine)
+        return self._kind(name).from_state(state, rows, self._with_moves(), rng, engine)
 
     def resume(
         self, captured: Mapping[str, Any], rows: Any, name: str, rng: np.random.Generator
     ) -> Any:
         """A chain that resumes, bit for bit, from what `capture` returned."""
+        return self._kind(name).resume(captured, rows, self._with_moves(), rng)
+
+    @staticmethod
+    def _kind(name: str) -> Any:
+        """The class of a sampler."""
+        from bhmc.model.diffused.blocked import BlockedDiffusedSampler
         from bhmc.model.diffused.sampler import DiffusedSampler
 
-        return DiffusedSampler.resume(captured, rows, self._with_moves(), rng)
+        return BlockedDiffusedSampler if name == "blocked" else DiffusedSampler
 
     def adopt(self, state: State) -> State:
         """The state with these concentrations; those to be learned keep the state's numbers."""

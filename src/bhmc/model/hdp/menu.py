@@ -1,14 +1,15 @@
 """The menu of the hdp transition: what a row may choose when all rows choose at once.
 
-Plain NumPy: this is the slow reference; the tree is small beside the rows.
+Plain NumPy, but for the alias tables: the tree is small beside the rows.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.model.hdp.workspace import DEPTH, NONE, Workspace
+from bhmc.model.leaf_shares import log_gamma_draws, log_products
+from bhmc.rows.alias_tables import alias_tables
 from bhmc.rows.protocol import Menu
-from bhmc.rows.reference import alias_table
 
 
 def log_leaf_shares(ws: Workspace, alpha: float, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -24,15 +25,10 @@ def log_leaf_shares(ws: Workspace, alpha: float, rng: np.random.Generator) -> ND
     rng : numpy.random.Generator
         Where all randomness comes from.
     """
-    log_w = np.full(len(ws.level), -np.inf)
-    log_w[0] = 0.0
-    for level in range(int(ws.room[DEPTH])):
-        for z in np.flatnonzero(ws.level == level):
-            children = np.flatnonzero(ws.parent == z)
-            shares = rng.dirichlet([*ws.n_under[children], alpha])
-            with np.errstate(divide="ignore"):
-                log_w[children] = log_w[z] + np.log(shares[:-1])
-    return log_w
+    exists = ws.level >= 0
+    log_gammas = log_gamma_draws(np.where(exists, ws.n_under, 0), rng)
+    log_new = log_gamma_draws(np.where(exists, alpha, 0.0), rng)
+    return log_products(ws.parent, ws.level, log_gammas, log_new)
 
 
 def make_menu(
@@ -64,19 +60,15 @@ def make_menu(
     log_w = log_leaf_shares(ws, alpha, rng)[leaves]
     log_cells = log_w[:, None] + ws.log_beta[np.ix_(leaves, columns)]  # (M, A)
     log_weight = np.logaddexp.reduce(log_cells, axis=0)
-    tables = [
-        alias_table(np.exp(cells - cells.max()))
-        for cells in np.where(np.isfinite(log_weight), log_cells, 0.0).T
-    ]
+    cells = np.where(np.isfinite(log_weight), log_cells - log_cells.max(axis=0), 0.0)
+    accept, alias = alias_tables(np.exp(cells).T)
     return Menu(
         natural=natural[columns],
         columns=columns,
         log_weight=log_weight,
         leaves=leaves,
-        accept=np.array([accept for accept, _ in tables]).reshape(len(columns), len(leaves)),
-        alias=np.array([alias for _, alias in tables], dtype=np.int64).reshape(
-            len(columns), len(leaves)
-        ),
+        accept=accept,
+        alias=alias,
         anchor_rate=anchor_rate,
     )
 

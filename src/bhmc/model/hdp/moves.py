@@ -87,19 +87,23 @@ class BlockMoves:
     ----------
     names : tuple of str
         Moves that run.
+    every : int, default=1
+        Sweeps from one time to the next, for chains whose sweeps are short.
     """
 
-    def __init__(self, names: tuple[str, ...]):
-        self.names, self._space = names, None
+    def __init__(self, names: tuple[str, ...], every: int = 1):
+        self.names, self._every, self._space = names, every, None
 
     def run(self, chain: Any) -> None:
-        """All moves once, from rows counted in `customers`; the weights are to be drawn then.
+        """Moves that are due, from rows counted in `customers`; the weights are to be drawn then.
 
         Parameters
         ----------
         chain : HdpSampler
             Changed in place.
         """
+        if not _is_due(chain, self._every):
+            return
         for name in self.names:
             getattr(self, f"_{name}")(chain)
 
@@ -131,12 +135,12 @@ class BlockMoves:
         chain.engine.draw_inner_weights(chain.ws, chain.rates, chain.source)
 
     def _dishes(self, chain: Any) -> None:
-        if _is_due(chain, SWEEPS_PER_DISHES):
+        if _is_due(chain, self._every * SWEEPS_PER_DISHES):
             redraw_dishes(chain)
 
     def _split(self, chain: Any) -> None:
         n_rows = chain.rows.n_rows
-        if _is_due(chain, sweeps_per_splits(n_rows)):
+        if _is_due(chain, self._every * sweeps_per_splits(n_rows)):
             n_proposals = n_rows**2 // PAIRS_PER_SPLIT
             split_and_join(chain, min(max(n_proposals, LEAST_SPLITS), MOST_SPLITS))
 

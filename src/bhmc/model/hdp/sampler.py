@@ -76,6 +76,11 @@ class HdpSampler:
     stages = ("redraw_data", "redraw_weights", "redraw_theta")
     """Methods that each leave the posterior alone."""
 
+    @staticmethod
+    def sweeps_per_moves(n_rows: int) -> int:
+        """Sweeps from block moves to block moves."""
+        return 1
+
     # Whether three steps are those of the published algorithm, which are not exact.
     literal = False
 
@@ -102,7 +107,7 @@ class HdpSampler:
         self._learns_shared = rows.family.n_shared > 0
         self._learns = True
         self._draw_weights = draw_weights or HdpSampler._draw_weights_by_slices
-        self._moves = BlockMoves(moves)
+        self._moves = BlockMoves(moves, self.sweeps_per_moves(rows.n_rows))
         self._row_numbers = np.arange(rows.height)
         self._log_base: float | None = None
         self._turn_to(held.shared)
@@ -221,13 +226,14 @@ class HdpSampler:
     def log_likelihood(self) -> float:
         """log p(X, c, V | B, theta), the complete-data log likelihood of the current state."""
         ws = self.ws
-        if self._log_base is None:
-            self._log_base = float(self.rows.family.log_base().sum())
+        log_base = self._log_base
+        if log_base is None:
+            log_base = self._log_base = self.rows.family.log_base_sum()
         self.rows.count_cells(ws.customers)
         cells = np.nonzero(ws.customers)
         nodes = np.flatnonzero(ws.level >= 0)
         return float(
-            self._log_base
+            log_base
             + self.rows.log_likelihood(self.natural, self.sums)
             + (ws.customers[cells] * ws.log_beta[cells]).sum()
             + log_p_tree(ws.n_under[nodes], ws.level[nodes], self.rates.alpha)
@@ -308,7 +314,15 @@ class HdpSampler:
         """Go on under these shared numbers."""
         self.rows.turn_to(shared)
         self._shared, self._log_base = shared, None
+        self._find_log_new()
+
+    def _find_log_new(self) -> None:
+        """log f* of all rows, where components are born."""
         self._log_new = None if self.rates.n_fixed else self.rows.family.log_new()
+
+    def _log_new_of_tile(self) -> NDArray[np.float64] | None:
+        """log f* of the open tile's rows."""
+        return None if self._log_new is None else self._log_new[self.rows.open_rows]
 
     def _pass_over_tile(self, n_rows: int) -> None:
         """Redraw a tile's data; the engine stops where a component is born or room runs out."""
@@ -352,7 +366,7 @@ class HdpSampler:
     def _fill_table(self) -> None:
         """The open tile's log likelihoods under every component."""
         width = int(self.ws.room[workspace.WIDTH])
-        self.rows.fill(self.natural[:width], self._log_new)
+        self.rows.fill(self.natural[:width], self._log_new_of_tile())
 
     def draw_new_theta(self, k: int, statistics: NDArray[np.float64]) -> None:
         """theta of a component just born, given the statistics of its data so far."""

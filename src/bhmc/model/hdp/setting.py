@@ -47,7 +47,7 @@ class Hdp:
     moves: str | tuple[str, ...] = ()
 
     name: ClassVar[str] = "hdp"
-    samplers: ClassVar[tuple[str, ...]] = ("gibbs", "mh", "paper")
+    samplers: ClassVar[tuple[str, ...]] = ("gibbs", "mh", "paper", "blocked")
     cost: ClassVar[float] = 1.0
     located: ClassVar[bool] = False
     params: ClassVar[type] = HdpParams
@@ -202,7 +202,8 @@ class Hdp:
 
     def _kind(self, name: str, engine: Any, n_levels: int) -> tuple[Any, dict[str, Any]]:
         """The class of the sampler, and what it is made with. Numba is loaded here."""
-        from bhmc.model.hdp import published
+        from bhmc.model.hdp.blocked import BlockedHdpSampler
+        from bhmc.model.hdp.published import PublishedSampler, draw_weights_and_walk
         from bhmc.model.hdp.sampler import HdpSampler
 
         moves = chosen_moves(self.moves, name, n_levels)
@@ -210,8 +211,9 @@ class Hdp:
         if engine is not None:
             settings["engine"] = engine
         if self.walk:
-            settings["draw_weights"] = published.draw_weights_and_walk
-        return published.PublishedSampler if name == "paper" else HdpSampler, settings
+            settings["draw_weights"] = draw_weights_and_walk
+        kinds = {"paper": PublishedSampler, "blocked": BlockedHdpSampler}
+        return kinds.get(name, HdpSampler), settings
 
 
 def _check_no_gaps(family: Any) -> None:

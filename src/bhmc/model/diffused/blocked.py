@@ -1,0 +1,114 @@
+"""`BlockedDiffusedSampler`: all rows redraw at once given the menu, then a few one by one."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bhmc.model.anchors_and_few import anchor_rate, few_runs
+from bhmc.model.diffused.row_stage import RowStage
+from bhmc.model.diffused.sampler import DiffusedSampler
+from bhmc.model.leaf_shares import log_gamma_draws, log_products
+from bhmc.rows.protocol import Menu
+
+Floats = NDArray[np.float64]
+
+
+class BlockedDiffusedSampler(DiffusedSampler):
+    """A chain of the diffused transition whose rows redraw on many threads; exact.
+
+    Parameters
+    ----------
+    forest, rows, hyper, setting, rng, engine
+        As in `DiffusedSampler`.
+    """
+
+    def redraw_rows(self) -> None:
+        """Path and component of all rows: most at once given weights of the atoms; some not.
+
+        w ~ Dir(N_child1, ..., N_childm, alpha) at every inner node, b ~ Dir(n_1, ..., n_K, g) at
+        every leaf. A row that is no anchor, and whose atom an anchor occupies, draws among such
+        atoms: P(k) proportional to w_leaf b_k f(x; theta_k), independently of all other rows.
+        w and b are forgotten. Then a random few rows are redrawn as by `DiffusedSampler`.
+        """
+        before = self.n_nodes, self.n_components
+        self.tidy()
+        self.redraw_at_once()
+        self.redraw_few()
+        self.tidy()
+        self._count_events(*before)
+
+    def redraw_at_once(self) -> None:
+        """All rows that may move, and no others."""
+        rows, k = self.rows, int(self.forest.used[1])
+        key, rate = int(self.rng.integers(2**63)), anchor_rate(rows.n_rows)
+        opened = self.opened(key, rate)
+        menu = self.menu(opened, rate)
+        totals = rows.redraw(menu, key, (1, k))
+        self._count(totals.counts[0])
+        self._sums = totals.sums
+
+    def opened(self, key: int, rate: float) -> NDArray[np.int64]:
+        """The atoms that anchors occupy.
+
+        Parameters
+        ----------
+        key : int
+            Of this sweep.
+        rate : float
+            The probability with which a row is an anchor.
+        """
+        return self.rows.anchored(key, rate)[1]
+
+    def menu(self, opened: NDArray[np.int64], rate: float) -> Menu:
+        """The open atoms; their leaves come with them.
+
+        Parameters
+        ----------
+        opened : (A,) array
+            Atoms.
+        rate : float
+            The probability with which a row is an anchor.
+        """
+        theta = self.forest.theta[opened]
+        return Menu(
+            natural=self.family.natural(self.family.leave(theta)),
+            columns=opened,
+            log_weight=self._log_weights()[opened],
+            leaves=np.zeros(1, dtype=np.int64),
+            accept=np.ones((len(opened), 1)),
+            alias=np.zeros((len(opened), 1), dtype=np.int64),
+            anchor_rate=rate,
+        )
+
+    def _log_weights(self) -> Floats:
+        """(K,) log(w_leaf b_k), drawn given the tree."""
+        forest, (m, k) = self.forest, self.forest.used.tolist()
+        alpha, g = self.rates
+        level, leaf = forest.level[:m], forest.leaf[:k]
+        inner = level < forest.depth
+        log_nodes = log_gamma_draws(forest.rows[:m], self.rng)
+        log_atoms = log_gamma_draws(forest.count[:k], self.rng)
+        log_new = log_gamma_draws(np.where(inner, alpha, g), self.rng)
+        log_w = log_products(forest.parent[:m], level, log_nodes, log_new)
+        log_total = np.where(inner, -np.inf, log_new)
+        np.logaddexp.at(log_total, leaf, log_atoms)
+        return log_w[leaf] + log_atoms - log_total[leaf]
+
+    def _count(self, counts: NDArray[np.int64]) -> None:
+        """Atoms have so many rows, and nodes those of their atoms."""
+        forest, (m, k) = self.forest, self.forest.used.tolist()
+        forest.count[:k] = counts
+        forest.rows[:m] = np.bincount(forest.leaf[:k], counts, minlength=m).astype(np.int64)
+        for level in range(forest.depth, 0, -1):
+            z = np.flatnonzero(forest.level[:m] == level)
+            np.add.at(forest.rows, forest.parent[z], forest.rows[z])
+
+    def redraw_few(self) -> None:
+        """Some rows one by one, so that nodes and atoms begin and end."""
+        rows, stage, sums = self.rows, RowStage(self), self.sums()
+        for n_rows in rows.tiles_of(few_runs(rows.n_rows, self.rng, rows.height)):
+            before = rows.tile.component.copy()
+            stage.pass_over_tile(n_rows)
+            new = int(self.forest.used[1]) - len(sums)
+            sums = np.pad(sums, ((0, new), (0, 0))) if new > 0 else sums
+            rows.move_in(sums, before)
+        self._sums = sums if self.family.subtracts_well else None

@@ -82,7 +82,7 @@ def test_choices_are_those_of_the_library():
         "likelihood": NAMES,
         "transition": ("auto", *TRANSITIONS),
         "hyper": LEARN_BY,
-        "init": STARTS,
+        "init": ("auto", *STARTS),
         "precision": PRECISIONS,
         "estimate": ESTIMATES,
         "keep": KEEPS,

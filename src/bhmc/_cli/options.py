@@ -11,7 +11,7 @@ from bhmc.likelihoods import NAMES
 from bhmc.model.registry import AUTO, TRANSITIONS
 
 # As the library has them; a test compares. To import them would take seconds.
-STARTS = ("prior", "single", "singletons", "kmeans", "ward")
+STARTS = ("auto", "prior", "single", "singletons", "kmeans", "ward", "sample")
 # What `--describe` means without a node; no name of a node has spaces at its ends.
 ALL_TOP_NODES = " all "
 MOVES = ("relocate", "regraft", "dishes", "split")
@@ -313,8 +313,9 @@ FIT_OPTIONS = (
         "sampler",
         "sampler",
         _SAMPLER,
-        "gibbs and mh are exact; paper is the published algorithm, which is not",
-        "gibbs",
+        "gibbs, mh and blocked are exact; paper is the published algorithm, which is not; auto: "
+        "gibbs, or blocked for many rows",
+        "auto",
         metavar="NAME",
     ),
     FitOption(
@@ -373,7 +374,7 @@ FIT_OPTIONS = (
         read=jobs,
         metavar="N",
     ),
-    FitOption("init", "init", _SAMPLER, "where chains start", "kmeans", STARTS),
+    FitOption("init", "init", _SAMPLER, "where chains start", "auto", STARTS),
     FitOption(
         "precision",
         "precision",

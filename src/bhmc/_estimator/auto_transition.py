@@ -35,7 +35,8 @@ def transition_for(model: Any, X: Any = None, columns: Columns | None = None) ->
 
 def _settings_allow(model: Any, diffused: Any, hdp: Any) -> bool:
     of_hdp = model.fixed_components is not None or model.hyper == "paper"
-    if of_hdp or not (isinstance(model.sampler, str) and model.sampler in diffused.samplers):
+    samplers = AUTO, *diffused.samplers
+    if of_hdp or not (isinstance(model.sampler, str) and model.sampler in samplers):
         return False
     unnamed = model.moves == AUTO if isinstance(model.moves, str) else _is_empty(model.moves)
     return unnamed or (_takes(diffused, model) and not _takes(hdp, model))

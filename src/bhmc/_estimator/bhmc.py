@@ -23,6 +23,7 @@ from bhmc._estimator.profiles import feature_blocks, word_features
 from bhmc._estimator.progress import CallbackSupport, Listener, with_callbacks
 from bhmc._estimator.rounds import AUTO
 from bhmc._estimator.running import chosen_by_data, run_task, task_of
+from bhmc._estimator.sizes import start_for
 from bhmc._estimator.table_reading import Given, categories_by_name, read_for_fit, with_families
 from bhmc._estimator.warm_start import Going
 from bhmc._validation.column_plan import ColumnPlan
@@ -273,9 +274,9 @@ class BHMC(
         gamma="auto",
         hyper="exact",
         fixed_components=None,
-        sampler="gibbs",
+        sampler=AUTO,
         moves="auto",
-        init="kmeans",
+        init=AUTO,
         n_warmup=200,
         n_draws=AUTO,
         thin=1,
@@ -345,7 +346,7 @@ class BHMC(
         X, data, columns = given.X, given.data, given.columns
         transition = self._bound_transition(data, columns)
         init = check_init(
-            self.init,
+            start_for(self, data.shape[0]),
             n_rows=data.shape[0],
             n_levels=self.n_levels,
             n_components=self.fixed_components,
@@ -365,7 +366,7 @@ class BHMC(
             self, likelihood, family, transition, init, data
         )
         log_choice(data.shape, likelihood, transition)
-        task = task_of(self, family, transition, init, numbers)
+        task = task_of(self, likelihood, family, transition, init, data, numbers)
         course, going = run_task(self, task, seeds, data, listeners, transition.cost)
         kept = common_draws([one.recorder for one in course.ended])
         if not kept:

@@ -14,6 +14,7 @@ from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc._estimator.checkpoint import Checkpoint, SavedChain, describe_fit
 from bhmc._estimator.progress import Interrupts, Listener, Told, listening
 from bhmc._sampling.run import Stopped, run
+from bhmc._sampling.sample_start import sample_state
 from bhmc._sampling.settled_start import settled
 from bhmc._sampling.start import start_state
 from bhmc.likelihoods import ConjugateFamily
@@ -340,6 +341,8 @@ def transition_chain(
     init: Any,
     precision: str,
     n_settling: int = 0,
+    of_rows: Callable[[Any], ConjugateFamily] | None = None,
+    n_threads: int = 1,
 ) -> Sampler:
     """A chain of a transition, as `Task.make_chain` makes it; its sweeps are short.
 
@@ -357,8 +360,16 @@ def transition_chain(
         As in `BHMC`.
     n_settling : int, default=0
         Sweeps that are part of the start.
+    of_rows : callable, optional
+        Binds the family to some rows, for `init="sample"`.
+    n_threads : int, default=1
+        Threads of the chain, where its sampler is "blocked".
     """
-    rows = LocalRows(family, precision)
+    rows = LocalRows(family, precision, n_threads=n_threads)
+    if captured is None and isinstance(init, str) and init == "sample":
+        assert of_rows is not None, "a sample is of some rows"
+        state = sample_state(transition, rows, of_rows, n_levels=n_levels, rng=rng)
+        return transition.sampler(state, rows, sampler, rng)
     if captured is None:
         state = start_state(transition, rows, n_levels=n_levels, rng=rng, init=init)
         chain = transition.sampler(state, rows, sampler, rng)

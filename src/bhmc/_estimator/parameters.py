@@ -70,7 +70,7 @@ class Parameters:
         if self.checkpoint is not None:
             check_checkpoint(self.checkpoint)
         if isinstance(self.init, str):
-            check_choice(self.init, "init", STARTS)
+            check_choice(self.init, "init", (AUTO, *STARTS))
         self._bound_transition()
 
     def _family_by_evidence(self, transition: Transition, X, columns):
@@ -94,7 +94,7 @@ class Parameters:
             transition=transition,
         )
         transition = with_moves(transition.bind(hyper, self.hyper), self.moves)
-        check_choice(self.sampler, "sampler", transition.samplers)
+        check_choice(self.sampler, "sampler", (AUTO, *transition.samplers))
         kind = kind_of(self.likelihood, transition.located)
         transition.check(kind, self.n_levels, self.sampler)
         return transition

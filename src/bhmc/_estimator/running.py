@@ -7,15 +7,17 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc._estimator.chain_run import Task, transition_chain
 from bhmc._estimator.checkpoint import describe_fit
 from bhmc._estimator.progress import Listener
 from bhmc._estimator.rounds import AUTO, AUTO_DRAWS, Aim, Course, most_sweeps, run_rounds
+from bhmc._estimator.sizes import PILOT_ROWS, sampler_for, threads_for
 from bhmc._estimator.warm_start import Going, chains_to_go_on
 from bhmc._sampling.settled_start import sweeps_to_settle
-from bhmc.likelihoods import ConjugateFamily, Likelihood
+from bhmc.likelihoods import ColumnSummary, ConjugateFamily, Likelihood
 from bhmc.model.protocol import Sampler, Transition, Tuned
 from bhmc.posterior.retention import Plan, memory_sentence, plan
 
@@ -68,33 +70,62 @@ def chosen_by_data(
     data : (n, d) array or sparse matrix
         The data.
     """
-    plain = _tuned(model, family, transition, init)
+    plain = _tuned(model, likelihood, family, transition, init, data)
     tailed = likelihood.with_tails(data) if plain.too_many and _is_auto(model.likelihood) else None
     if tailed is not None:
         bound = tailed.prepare(data)
-        heavy = _tuned(model, bound, transition, init)
+        heavy = _tuned(model, tailed, bound, transition, init, data)
         if heavy.n_components < _FAR_FEWER * plain.n_components:
             return Chosen(tailed, bound, heavy.transition)
     return Chosen(likelihood, family, plain.transition)
 
 
-def _tuned(model: Any, family: ConjugateFamily, transition: Transition, init: Any) -> Tuned:
-    """The transition with the settings that it chooses by the data."""
-    rng = np.random.default_rng(_PILOT_SEED)
+def _tuned(
+    model: Any,
+    likelihood: Likelihood,
+    family: ConjugateFamily,
+    transition: Transition,
+    init: Any,
+    data: Any,
+) -> Tuned:
+    """The transition with the settings that it chooses by the data, or by evenly spaced rows."""
+    rng, n = np.random.default_rng(_PILOT_SEED), family.n_rows
+    if n > PILOT_ROWS:
+        rows = np.arange(0, n, -(-n // PILOT_ROWS))
+        family = bound_to(likelihood, data, rows)
+        init = "kmeans" if isinstance(init, str) and init == "sample" else init
+        init = init if isinstance(init, str) else init[rows]
 
     def chain_of(pilot: Transition) -> Sampler:
-        make_chain: Any = task_of(model, family, pilot, init).make_chain
+        make_chain: Any = task_of(model, likelihood, family, pilot, init, data).make_chain
         return make_chain(rng, None, lambda: False, n_settling=0)
 
     with one_blas_thread():
         return transition.tuned(chain_of)
 
 
+def bound_to(likelihood: Likelihood, data: Any, rows: NDArray[np.int64]) -> ConjugateFamily:
+    """The family of a sample of the rows, each with the statistics that it has among all rows.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+        The family's setting.
+    data : (n, d) array or sparse matrix
+        All rows.
+    rows : (m,) array
+        Numbers of the rows.
+    """
+    return likelihood.prepare(data[rows], ColumnSummary.of(data).of_sample(len(rows)))
+
+
 def task_of(
     model: Any,
+    likelihood: Likelihood,
     family: ConjugateFamily,
     transition: Transition,
     init: Any,
+    data: Any,
     numbers: str | None = None,
 ) -> Task:
     """What the chains are to do.
@@ -103,12 +134,16 @@ def task_of(
     ----------
     model : BHMC
         The estimator, its parameters checked.
+    likelihood : Likelihood
+        What its likelihood stands for.
     family : ConjugateFamily
         The likelihood bound to the data.
     transition : Transition
         Bound to its concentrations.
     init : str or array
         As in `BHMC`, after `check_init`.
+    data : (n, d) array or sparse matrix
+        The data.
     numbers : str, optional
         The family of numbers that held-out rows chose, if they were asked.
     """
@@ -122,10 +157,12 @@ def task_of(
             family=family,
             transition=transition,
             n_levels=model.n_levels,
-            sampler=model.sampler,
+            sampler=sampler_for(model, family.n_rows),
             init=init,
             precision=model.precision,
             n_settling=_sweeps_to_settle(model, family.n_rows, init),
+            of_rows=partial(bound_to, likelihood, data),
+            n_threads=threads_for(model),
         ),
         n_warmup=model.n_warmup,
         n_draws=n_draws,

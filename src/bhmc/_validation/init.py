@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from bhmc._validation.parameters import check_choice
 
-STARTS = ("prior", "single", "singletons", "kmeans", "ward")
+STARTS = ("prior", "single", "singletons", "kmeans", "ward", "sample")
 
 # Weights of all nodes and components are held in several arrays; this is the size of one, 128 MB.
 _MOST_WEIGHTS = 2**24

@@ -105,6 +105,17 @@ class ColumnSummary:
             sample=np.ascontiguousarray(self.sample[:, own]),
         )
 
+    def of_sample(self, n: int) -> Self:
+        """The summary for a family of n of these rows alone: centre, units and layout are those of
+        all rows.
+
+        Parameters
+        ----------
+        n : int
+            How many rows.
+        """
+        return replace(self, n_total=n, first_row=0, n_rows=n)
+
     def filled(self) -> Self:
         """The summary for families that fill missing entries in: their statistics show none."""
         return replace(self, missing=np.zeros_like(self.missing))

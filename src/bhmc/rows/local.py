@@ -36,8 +36,8 @@ class LocalRows:
         The likelihood bound to the data.
     precision : {"float64", "float32"}, default="float64"
         Type of the likelihood tables.
-    block : int, default=65,536
-        Rows of a block: totals are sums of the totals of blocks.
+    block : int, optional
+        Rows of a block, by default 65,536: totals are sums of the totals of blocks.
     first_row : int, default=0
         The number of the first row, where these are a part of all rows.
     n_threads : int, default=1
@@ -48,7 +48,7 @@ class LocalRows:
         self,
         family: ConjugateFamily,
         precision: str = "float64",
-        block: int = _ROWS_PER_BLOCK,
+        block: int | None = None,
         first_row: int = 0,
         n_threads: int = 1,
     ):
@@ -56,7 +56,8 @@ class LocalRows:
         self.height = min(tile_height(family.n_statistics), family.n_rows)
         self.leaf = np.zeros(family.n_rows, dtype=np.int32)
         self.component = np.zeros(family.n_rows, dtype=np.int32)
-        self._block, self._first_row, self._n_threads = block, first_row, n_threads
+        self._block, self._first_row = block or _ROWS_PER_BLOCK, first_row
+        self._n_threads = n_threads
         self._table = aligned((self.height, 0), 0.0, precision)
         self._rows = slice(0, 0)
         self._statistics = family.statistics(self._rows)

@@ -1,5 +1,7 @@
 """`BlockedDiffusedSampler`: all rows redraw at once given the menu, then a few one by one."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,6 +9,7 @@ from bhmc.model.anchors_and_few import anchor_rate, few_runs
 from bhmc.model.diffused.row_stage import RowStage
 from bhmc.model.diffused.sampler import DiffusedSampler
 from bhmc.model.leaf_shares import log_gamma_draws, log_products
+from bhmc.model.state import Partition
 from bhmc.rows.protocol import Menu
 
 Floats = NDArray[np.float64]
@@ -20,6 +23,8 @@ class BlockedDiffusedSampler(DiffusedSampler):
     forest, rows, hyper, setting, rng, engine
         As in `DiffusedSampler`.
     """
+
+    least_share_of_splits = 0.25
 
     def redraw_rows(self) -> None:
         """Path and component of all rows: most at once given weights of the atoms; some not.
@@ -78,6 +83,24 @@ class BlockedDiffusedSampler(DiffusedSampler):
             alias=np.zeros((len(opened), 1), dtype=np.int64),
             anchor_rate=rate,
         )
+
+    def placed(self, rows: Any) -> Partition:
+        """Other rows of the same table, each placed by P(k) proportional to w_leaf b_k f(x).
+
+        Parameters
+        ----------
+        rows : LocalRows
+            Their places are written over.
+        """
+        self.tidy()
+        (m, k), forest = self.forest.used.tolist(), self.forest
+        rows.turn_to(self.rows.shared)
+        rows.put(slice(None), 0, 0)
+        rows.redraw(self.menu(np.arange(k), 0.0), int(self.rng.integers(2**63)), (1, k))
+        leaf, component, parents = forest.leaf[:k], rows.component, forest.parent[:m]
+        if self._setting.params.atoms_below_leaves:
+            return Partition(leaf[component], component, parents.astype(np.int32))
+        return Partition(component + m, component, np.concatenate([parents, leaf]).astype(np.int32))
 
     def _log_weights(self) -> Floats:
         """(K,) log(w_leaf b_k), drawn given the tree."""

@@ -52,6 +52,9 @@ class DiffusedSampler:
         "redraw_concentrations",
     )
 
+    least_share_of_splits = 0.0
+    """The part of the sweeps that has splits of atoms, however many rows there are."""
+
     def __init__(
         self,
         forest: Forest,

@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.model.anchors_and_few import anchor_rate, few_runs
+from bhmc.model.hdp import workspace
 from bhmc.model.hdp.menu import count_under, make_menu
 from bhmc.model.hdp.sampler import HdpSampler
+from bhmc.model.state import Partition
 
 # With more rows than this a sweep is so short that block moves are made in one of four.
 _ROWS_OF_EVERY_SWEEP, _SWEEPS_PER_MOVES = 10_000, 4
@@ -68,6 +70,27 @@ class BlockedHdpSampler(HdpSampler):
             The probability with which a row is an anchor.
         """
         return self.rows.anchored(key, rate)
+
+    def placed(self, rows: Any) -> Partition:
+        """Other rows of the same table, each placed by P(leaf, k) ~ w_leaf beta_leaf,k f(x).
+
+        Parameters
+        ----------
+        rows : LocalRows
+            Their places are written over.
+        """
+        ws, order = self.ws, workspace.compact(self.ws)
+        leaves = np.flatnonzero(ws.level == ws.room[workspace.DEPTH])
+        opened = leaves, order.columns
+        menu = make_menu(ws, self.natural, opened, self.rates.alpha, 0.0, self.rng)
+        rows.turn_to(self.shared)
+        rows.put(slice(None), leaves[0], order.columns[0])
+        rows.redraw(menu, int(self.rng.integers(2**63)), ws.log_beta.shape)
+        return Partition(
+            leaf=order.node_of[rows.leaf],
+            component=order.label_of[rows.component],
+            parents=workspace.parents(ws, order),
+        )
 
     def redraw_few(self) -> None:
         """Some rows one by one, so that nodes and components begin and end."""

@@ -1,0 +1,60 @@
+"""What depends on the number of rows: the sampler, the start, and how many threads a chain has."""
+
+from typing import Any
+
+from joblib import effective_n_jobs
+
+AUTO = "auto"
+
+# From so many rows on all rows are redrawn at once, and chains start from a fit of a sample.
+# docs/scale.md has the measurements.
+_MANY_ROWS, _ROWS_FOR_A_SAMPLE = 20_000, 50_000
+
+# Pilot chains, which choose settings, see at most so many rows.
+PILOT_ROWS = 20_000
+
+
+def sampler_for(model: Any, n_rows: int) -> str:
+    """The sampler that `sampler` stands for.
+
+    Parameters
+    ----------
+    model : BHMC
+        The estimator.
+    n_rows : int
+        Rows of the data.
+    """
+    if not _is_auto(model.sampler):
+        return model.sampler
+    return "blocked" if n_rows >= _MANY_ROWS and model.hyper != "paper" else "gibbs"
+
+
+def start_for(model: Any, n_rows: int) -> Any:
+    """The start that `init` stands for.
+
+    Parameters
+    ----------
+    model : BHMC
+        The estimator.
+    n_rows : int
+        Rows of the data.
+    """
+    if not _is_auto(model.init):
+        return model.init
+    return "sample" if n_rows >= _ROWS_FOR_A_SAMPLE and model.hyper != "paper" else "kmeans"
+
+
+def threads_for(model: Any) -> int:
+    """Threads of each chain: those of `n_jobs` that chains leave over; draws do not depend on it.
+
+    Parameters
+    ----------
+    model : BHMC
+        The estimator.
+    """
+    n_jobs = effective_n_jobs(model.n_jobs)
+    return max(1, n_jobs // min(n_jobs, model.n_chains))
+
+
+def _is_auto(parameter: Any) -> bool:
+    return isinstance(parameter, str) and parameter == AUTO

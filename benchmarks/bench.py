@@ -8,6 +8,8 @@ A sweep is timed as likelihood tiles + loop over the data + sufficient statistic
 
 import math
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from tempfile import TemporaryDirectory
 
@@ -44,6 +46,9 @@ SHAPES = {
     Shape(1_000_000, 32, 50, 100): (1.0, 0.45, 5),
     Shape(1_000_000, 64, 100, 300): (0.5, None, 3),
 }
+# Bounds of whole sweeps of "blocked" against bare, and turns; in so many sweeps all moves are due.
+BLOCKED = {Shape(100_000, 32, 50, 100): (0.35, 5), Shape(1_000_000, 32, 50, 100): (0.3, 2)}
+SWEEPS_OF_BLOCKED = 64
 GLOBAL_SHARE = 0.25
 MOVES_SHARE = 0.3
 MOVES = {"none": (), "relocate": ("relocate",), "regraft": ("regraft",), "all moves": "auto"}
@@ -110,8 +115,58 @@ def moves() -> list[Figure]:
     ]
 
 
-def _some_sweeps(chain) -> None:
-    every = math.lcm(SWEEPS_PER_DISHES, sweeps_per_splits(chain.rows.n_rows))
+def blocked() -> list[Figure]:
+    """Whole sweeps of the sampler "blocked", all moves among them, against bare; on one thread and
+    what two threads gain beside what bare gains.
+    """
+    figures = []
+    for shape, (bound, repeats) in BLOCKED.items():
+        state, X = make(shape)
+        family = LIKELIHOOD.prepare(X)
+        one, two = (blocked_chain(state, family, n_threads) for n_threads in (1, 2))
+        on_one = {"blocked": partial(_some_sweeps, one, SWEEPS_OF_BLOCKED)}
+        on_one |= {"bare": Bare(state, X), "reused": Bare(state, X, reused=True)}
+        cpu = take_turns(on_one, repeats)
+        on_two = {"blocked": on_one["blocked"], "bare": on_one["reused"]}
+        on_two |= {"blocked on two": partial(_some_sweeps, two, SWEEPS_OF_BLOCKED)}
+        on_two |= {"bare on two": bare_on_two(state, X)}
+        walls = take_turns(on_two, repeats, time.perf_counter)
+        sweep = cpu["blocked"] / SWEEPS_OF_BLOCKED
+        gained, of_bare = (
+            ratio(walls[name], walls[f"{name} on two"]) for name in ("blocked", "bare")
+        )
+        figures += [
+            Figure(f"{shape} blocked / bare", ratio(sweep, cpu["bare"]), "x", bound),
+            Figure(f"{shape} blocked / bare in reused memory", ratio(sweep, cpu["reused"]), "x"),
+            Figure(f"{shape} bare's speed-up on two threads", of_bare, "x"),
+            Figure(f"{shape} blocked's speed-up on two threads", gained, "x"),
+            Figure(f"{shape} bare's speed-up / blocked's", of_bare / gained, "x", 1 / 0.9),
+            Figure(f"{shape} components at the end", one.n_components, ""),
+            Figure(f"{shape} nodes at the end", one.n_nodes, ""),
+        ]
+    return figures
+
+
+def blocked_chain(state, family, n_threads: int):
+    """A chain of the hdp transition with all moves, whose rows redraw at once."""
+    rows = LocalRows(family, n_threads=n_threads)
+    transition = Hdp(moves="auto").bind(state.hyper)
+    return transition.sampler(state, rows, "blocked", np.random.default_rng(1))
+
+
+def bare_on_two(state, X):
+    """The arithmetic of bare, half of the rows on each of two threads."""
+    halves = [Bare(state, half, reused=True) for half in np.array_split(X, 2)]
+    pool = ThreadPoolExecutor(2)
+
+    def work() -> None:
+        list(pool.map(lambda half: half(), halves))
+
+    return work
+
+
+def _some_sweeps(chain, n: int = 0) -> None:
+    every = n or math.lcm(SWEEPS_PER_DISHES, sweeps_per_splits(chain.rows.n_rows))
     for _ in range(every):  # one of them has all moves
         chain.sweep()
 
@@ -220,7 +275,7 @@ def flipkart() -> list[Figure]:
     return _sweep_figures(name, state, X, likelihood, 1.5, None, 60)
 
 
-ALL_PARTS = (cold, sweeps, nodes, moves, diffused, float32, memory, animals, flipkart)
+ALL_PARTS = (cold, sweeps, nodes, moves, diffused, blocked, float32, memory, animals, flipkart)
 PARTS = {part.__name__: part for part in ALL_PARTS}
 
 

@@ -327,7 +327,9 @@ from bhmc._compiled.distributions import log_add
 def calls_log_add(a, b):
     return log_add(a, b)
 """
-    (copy_of_package / "bhmc" / "rows" / "kernels.py").write_text(caller, encoding="utf-8")
+    (copy_of_package / "bhmc" / "rows" / "kernels" / "caller.py").write_text(
+        caller, encoding="utf-8"
+    )
     file = copy_of_package / "bhmc" / "_compiled" / "distributions.py"
     original = file.read_text(encoding="utf-8")
     old = "top + math.log1p(math.exp(min(a, b) - top))"
@@ -337,7 +339,7 @@ def calls_log_add(a, b):
         "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
         "PYTHONDONTWRITEBYTECODE": "1",  # a .pyc file is blind to edits within a second
     }
-    code = "from bhmc.rows.kernels import calls_log_add; print(calls_log_add(0.0, 0.0))"
+    code = "from bhmc.rows.kernels.caller import calls_log_add; print(calls_log_add(0.0, 0.0))"
     for shift in (0, 100, 200):
         file.write_text(original.replace(old, f"{old} + {shift}"), encoding="utf-8")
         done = run_python(code, environment=environment)

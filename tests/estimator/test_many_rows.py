@@ -34,15 +34,19 @@ def groups():
 
 
 def test_many_rows_get_another_sampler_and_start():
-    model = BHMC()
-    assert (sampler_for(model, 19_999), start_for(model, 19_999)) == ("gibbs", "kmeans")
-    assert (sampler_for(model, 10**6), start_for(model, 10**6)) == ("blocked", "sample")
-    paper = BHMC(hyper="paper")
-    assert (sampler_for(paper, 10**6), start_for(paper, 10**6)) == ("gibbs", "kmeans")
-    named = BHMC(sampler="mh", init="single")
-    assert (sampler_for(named, 10**6), start_for(named, 10**6)) == ("mh", "single")
+    assert chosen(BHMC(), 19_999) == ("gibbs", "kmeans")
+    assert chosen(BHMC(), 10**6) == ("blocked", "sample")
+    assert chosen(BHMC(hyper="paper"), 10**6) == ("gibbs", "kmeans")
+    assert chosen(BHMC(sampler="mh", init="single"), 10**6) == ("mh", "single")
     labels = np.arange(3)
-    assert start_for(BHMC(init=labels), 3) is labels
+    assert start_for(BHMC(init=labels), Hdp(), 3) is labels
+    others = SimpleNamespace(samplers=("own",))
+    assert chosen(BHMC(), 10**6, others) == ("own", "kmeans")
+
+
+def chosen(model, n_rows, transition=Hdp):
+    """(sampler, start) of so many rows."""
+    return sampler_for(model, transition, n_rows), start_for(model, transition, n_rows)
 
 
 @pytest.mark.parametrize(

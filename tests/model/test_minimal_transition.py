@@ -126,7 +126,9 @@ def test_a_state_of_another_transition_is_refused(X):
 def test_what_does_not_fit_together_is_refused(X):
     with pytest.raises(ValueError, match="needs n_levels=1"):
         BHMC(n_levels=2, transition="dp").fit(X)
-    with pytest.raises(ValueError, match="sampler='mh' is not known; choose one of 'gibbs'"):
+    with pytest.raises(
+        ValueError, match="sampler='mh' is not known; choose one of 'auto', 'gibbs'"
+    ):
         BHMC(n_levels=1, transition="dp", sampler="mh").fit(X)
     with pytest.raises(ValueError, match="transition='pd' is not known; choose one of"):
         BHMC(transition="pd").fit(X)

@@ -7,11 +7,10 @@ import pytest
 from bhmc._compiled.keyed_numbers import plain_high_product, uniform_of, words_of
 from bhmc.likelihoods import Gaussian
 from bhmc.rows import reference
-from bhmc.rows.alias_tables import alias_tables
 from bhmc.rows.block_pass import places_of, strip_room
+from bhmc.rows.kernels import STRIP, alias_tables, redraw_tile
 from bhmc.rows.local import LocalRows
 from bhmc.rows.protocol import Menu
-from bhmc.rows.redraw_kernels import STRIP, redraw_tile
 
 SLOTS, COLUMNS = 9, 12
 

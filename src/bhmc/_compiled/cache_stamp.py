@@ -18,7 +18,7 @@ SOURCES = (
     "_compiled/*.py",
     "priors.py",
     "posterior/kernels/*.py",
-    "rows/kernels.py",
+    "rows/kernels/*.py",
     "rows/protocol.py",
     "model/*/kernels.py",
     "model/*/kernels/*.py",

@@ -109,8 +109,10 @@ class BHMC(
     fixed_components : int, optional
         Use the finite form of the model with exactly this many components (`Hyper.n_components`;
         scikit-learn has its own use for that name in an estimator).
-    sampler : {"gibbs", "mh", "paper"}, default="gibbs"
-        "gibbs" and "mh" are exact; "paper" is the published algorithm to the letter, which is not.
+    sampler : {"auto", "gibbs", "blocked", "mh", "paper"}, default="auto"
+        "gibbs" (one row after the other), "blocked" (most rows at once, on several threads) and
+        "mh" are exact; "paper" is the published algorithm to the letter, which is not. "auto" is
+        "gibbs", and "blocked" from 20,000 rows on.
     moves : "auto" or tuple of str, default="auto"
         Moves of many rows at once in every sweep, exact, beside those of single rows: "relocate"
         (rows of one leaf and component go elsewhere), "regraft" (subtrees get other parents),
@@ -120,13 +122,15 @@ class BHMC(
         parents), "regroup" (nodes split and merge), "steps" (variances) and "shift" (nodes of 0 and
         1 or categories, with all below them).
         "auto": all that transition and sampler have; `sampler="paper"` has none. (): none.
-    init : {"prior", "single", "singletons", "kmeans", "ward"} or array, default="kmeans"
-        Where chains start; after enough sweeps the start makes no difference. "prior" draws tree
-        and components from the prior. "single" puts all rows into one leaf and component,
-        "singletons" each into its own. "kmeans" and "ward" start from more groups than one expects,
-        in nested levels, with different groups in every chain. An array of labels (n,) or (n, m),
-        coarse to fine, gives the nodes of the first m levels of every chain; its finest labels are
-        the components.
+    init : str or array, default="auto"
+        One of "prior", "single", "singletons", "kmeans", "ward", "sample", or labels. "auto" is
+        "kmeans", and "sample" from 50,000 rows on: a chain of a sample of the rows comes first, and
+        all rows are placed at its components. After enough sweeps the start makes no difference.
+        "prior" draws tree and components from the prior. "single" puts all rows into one leaf and
+        component, "singletons" each into its own. "kmeans" and "ward" start from more groups than
+        one expects, in nested levels, with different groups in every chain. An array of labels (n,)
+        or (n, m), coarse to fine, gives the nodes of the first m levels of every chain; its finest
+        labels are the components.
     n_warmup : int, default=200
         Sweeps discarded at the start of each chain; at least so many, if `n_draws` is "auto".
     n_draws : int or "auto", default="auto"
@@ -346,7 +350,7 @@ class BHMC(
         X, data, columns = given.X, given.data, given.columns
         transition = self._bound_transition(data, columns)
         init = check_init(
-            start_for(self, data.shape[0]),
+            start_for(self, transition, data.shape[0]),
             n_rows=data.shape[0],
             n_levels=self.n_levels,
             n_components=self.fixed_components,

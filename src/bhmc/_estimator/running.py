@@ -157,7 +157,7 @@ def task_of(
             family=family,
             transition=transition,
             n_levels=model.n_levels,
-            sampler=sampler_for(model, family.n_rows),
+            sampler=sampler_for(model, transition, family.n_rows),
             init=init,
             precision=model.precision,
             n_settling=_sweeps_to_settle(model, family.n_rows, init),

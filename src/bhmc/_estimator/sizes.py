@@ -4,6 +4,8 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
+from bhmc.model.protocol import Transition
+
 AUTO = "auto"
 
 # From so many rows on all rows are redrawn at once, and chains start from a fit of a sample.
@@ -14,34 +16,43 @@ _MANY_ROWS, _ROWS_FOR_A_SAMPLE = 20_000, 50_000
 PILOT_ROWS = 20_000
 
 
-def sampler_for(model: Any, n_rows: int) -> str:
+def sampler_for(model: Any, transition: Transition, n_rows: int) -> str:
     """The sampler that `sampler` stands for.
 
     Parameters
     ----------
     model : BHMC
         The estimator.
+    transition : Transition
+        Whose samplers there are.
     n_rows : int
         Rows of the data.
     """
     if not _is_auto(model.sampler):
         return model.sampler
-    return "blocked" if n_rows >= _MANY_ROWS and model.hyper != "paper" else "gibbs"
+    return "blocked" if n_rows >= _MANY_ROWS and _may(model, transition) else transition.samplers[0]
 
 
-def start_for(model: Any, n_rows: int) -> Any:
+def start_for(model: Any, transition: Transition, n_rows: int) -> Any:
     """The start that `init` stands for.
 
     Parameters
     ----------
     model : BHMC
         The estimator.
+    transition : Transition
+        Whose samplers there are.
     n_rows : int
         Rows of the data.
     """
     if not _is_auto(model.init):
         return model.init
-    return "sample" if n_rows >= _ROWS_FOR_A_SAMPLE and model.hyper != "paper" else "kmeans"
+    return "sample" if n_rows >= _ROWS_FOR_A_SAMPLE and _may(model, transition) else "kmeans"
+
+
+def _may(model: Any, transition: Transition) -> bool:
+    """Whether all rows may be redrawn at once; the paper's settings stay as published."""
+    return "blocked" in transition.samplers and model.hyper != "paper"
 
 
 def threads_for(model: Any) -> int:

@@ -10,6 +10,7 @@ from bhmc._validation.parameters import check_choice
 from bhmc.likelihoods import resolve
 from bhmc.model.registry import AUTO, TRANSITIONS, transition_named, with_moves
 from bhmc.model.state import Hyper
+from bhmc.posterior.summary import expected_vi
 from bhmc.posterior.support import soft_support
 from bhmc.posterior.vi_search import improved, partition_of
 from bhmc.rows.local import PRECISIONS, LocalRows
@@ -44,6 +45,7 @@ def warmup(precision: str = "float64", transition: str = AUTO) -> None:
 def _run_estimates() -> None:
     """All that a point estimate needs."""
     label, rng = np.array([0, 1]), np.random.default_rng(0)
+    expected_vi([label], [label])
     improved([label], [[label]], rng)
     soft_support(label[:, None], 2, [partition_of([label], label)])
 

@@ -37,8 +37,9 @@ def sweep(
     likelihood : str or Likelihood
         The family with its prior H. A name stands for the family's own numbers ("gaussian" is
         `Gaussian(1, 0, 1)`): only `BHMC` takes scales from data.
-    sampler : {"gibbs", "mh", "paper"}
-        "gibbs" (exact path Gibbs), "mh" (exact, nCRP proposals), or "paper" (Algorithm 2 of the
+    sampler : {"gibbs", "mh", "paper", "blocked"}
+        "gibbs" (exact path Gibbs), "mh" (exact, nCRP proposals), "blocked" (exact, most rows at
+        once), or "paper" (Algorithm 2 of the
         paper to the letter, which does not leave the posterior invariant).
     rng : numpy.random.Generator
         Where all randomness comes from.

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from bhmc._compiled.aligned import aligned
 from bhmc.likelihoods import ConjugateFamily
 from bhmc.rows import kernels
+from bhmc.rows.kernels import N_SCRATCH, STRIP, redraw_tile
 from bhmc.rows.protocol import Menu, Totals
-from bhmc.rows.redraw_kernels import N_SCRATCH, STRIP, redraw_tile
 from bhmc.rows.tiles import add_statistics, tile_height
 
 

@@ -16,15 +16,15 @@ from bhmc.likelihoods import ConjugateFamily
 from bhmc.likelihoods.blocks import slices
 from bhmc.rows import kernels
 from bhmc.rows.block_pass import in_order, redraw_block, strip_room
+from bhmc.rows.kernels import mark_anchored
 from bhmc.rows.protocol import Menu, Tile, Totals, add_up
-from bhmc.rows.redraw_kernels import mark_anchored
 from bhmc.rows.tiles import add_sparse, add_statistics, tile_height
 
 # Types of the likelihood tables.
 PRECISIONS = ("float64", "float32")
 
 # Rows of a block of totals.
-_ROWS_PER_BLOCK = 2**16
+_ROWS_PER_BLOCK = 2**14
 
 
 class LocalRows:
@@ -37,7 +37,7 @@ class LocalRows:
     precision : {"float64", "float32"}, default="float64"
         Type of the likelihood tables.
     block : int, optional
-        Rows of a block, by default 65,536: totals are sums of the totals of blocks.
+        Rows of a block, by default 16,384: totals are sums of the totals of blocks.
     first_row : int, default=0
         The number of the first row, where these are a part of all rows.
     n_threads : int, default=1

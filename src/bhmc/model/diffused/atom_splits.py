@@ -19,7 +19,8 @@ _MULTIPLE, _MULTIPLE_OF_LOGITS, _MOST = 4.0, 1.0, 64
 PASSES, _PASSES_OF_LOGITS = 5, 1
 
 # With more rows than this the proposals, which read all rows of an atom, are made in a part of the
-# sweeps, chosen at random without looking at the state; in no smaller part than the chain says.
+# sweeps, chosen at random without looking at the state: this number over that of all rows, to a
+# power that the chain names.
 _ROWS_OF_EVERY_SWEEP = 10_000
 
 
@@ -35,7 +36,7 @@ def split_and_merge(chain: Any, moves: tuple[str, ...]) -> None:
     """
     named = [move for name, move in _MOVES.items() if name in moves]
     n = chain.rows.n_rows
-    share = max(_ROWS_OF_EVERY_SWEEP / n, chain.least_share_of_splits)
+    share = (_ROWS_OF_EVERY_SWEEP / n) ** chain.power_of_splits
     if not named or (share < 1 and chain.rng.random() > share):
         return
     numbers = chain.numbers_of(slice(0, n))

@@ -24,7 +24,8 @@ class BlockedDiffusedSampler(DiffusedSampler):
         As in `DiffusedSampler`.
     """
 
-    least_share_of_splits = 0.25
+    # One row after the other redraws a few rows only, and so finds fewer new atoms by itself.
+    power_of_splits = 0.5
 
     def redraw_rows(self) -> None:
         """Path and component of all rows: most at once given weights of the atoms; some not.

@@ -52,8 +52,8 @@ class DiffusedSampler:
         "redraw_concentrations",
     )
 
-    least_share_of_splits = 0.0
-    """The part of the sweeps that has splits of atoms, however many rows there are."""
+    power_of_splits = 1.0
+    """How much seldomer splits of atoms are made where rows are more."""
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bhmc.model.hdp.workspace import DEPTH, NONE, Workspace
 from bhmc.model.leaf_shares import log_gamma_draws, log_products
-from bhmc.rows.alias_tables import alias_tables
+from bhmc.rows.kernels import alias_tables
 from bhmc.rows.protocol import Menu
 
 

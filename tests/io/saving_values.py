@@ -280,6 +280,7 @@ def small_model(version=FORMAT_VERSION) -> BHMC:
         alpha=priors.Gamma(2, 10),
         gamma0="learn",
         gamma=0.5,
+        sampler="gibbs",  # the default when these files were written
         init=np.array([0, 0, 0, 1, 1]),
         n_draws=3,
         n_chains=2,

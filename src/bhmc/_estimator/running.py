@@ -147,7 +147,9 @@ def task_of(
     numbers : str, optional
         The family of numbers that held-out rows chose, if they were asked.
     """
-    chosen = {"transition": transition.name} if _is_auto(model.transition) else {}
+    sampler = sampler_for(model, transition, family.n_rows)
+    stand_for = {"transition": transition.name, "sampler": sampler, "init": init}
+    chosen = {name: value for name, value in stand_for.items() if _is_auto(getattr(model, name))}
     if numbers is not None:
         chosen["likelihood"] = numbers
     n_draws = AUTO_DRAWS if isinstance(model.n_draws, str) else model.n_draws
@@ -157,7 +159,7 @@ def task_of(
             family=family,
             transition=transition,
             n_levels=model.n_levels,
-            sampler=sampler_for(model, transition, family.n_rows),
+            sampler=sampler,
             init=init,
             precision=model.precision,
             n_settling=_sweeps_to_settle(model, family.n_rows, init),

@@ -120,7 +120,7 @@ def _score(plan, number, split, settings, likelihood, fitted, held_out, deadline
     with one_blas_thread():
         usual, rows = BHMC(), LocalRows(family)
         transition = with_moves(transition_named("hdp").bind(hyper), usual.moves)
-        start = start_state(transition, rows, n_levels=n_levels, rng=rng, init=usual.init)
+        start = start_state(transition, rows, n_levels=n_levels, rng=rng, init="kmeans")
         chain = transition.sampler(start, rows, transition.samplers[0], rng)
         for sweep in range(1, plan.warmup + THIN * plan.draws + 1):
             if time.monotonic() > deadline:

@@ -20,6 +20,8 @@ import numpy as np
 
 from benchmarks.one_fit import rows_of
 from benchmarks.timing import ROOT, Figure, ratio, report, take_turns
+from bhmc import BHMC
+from bhmc._estimator.sizes import sampler_for
 from bhmc.likelihoods import AdaptiveGaussian, Gaussian, SharedGaussian
 from bhmc.model.diffused.setting import Diffused
 from bhmc.model.hdp.setting import Hdp
@@ -36,11 +38,11 @@ N_WARMUP, N_DRAWS, N_CHAINS = 200, 300, 2
 
 
 def chain_from(transition, likelihood, X, labels):
-    """A chain that starts at labels of three levels."""
+    """A chain that starts at labels of three levels, with the sampler of so many rows."""
     rows, rng = LocalRows(likelihood.prepare(X)), np.random.default_rng(1)
     rows.turn_to(rows.family.start_shared())
     state = transition.start(rows, labels, n_levels=3, rng=rng)
-    return transition.sampler(state, rows, "gibbs", rng)
+    return transition.sampler(state, rows, sampler_for(BHMC(), transition, len(X)), rng)
 
 
 def labels_of(X, seed: int = 0):

@@ -37,12 +37,15 @@ DRAW, DENSITY, WIDE, OLD = 1 / 3, 3.0, 5.0, 0.5
 N_WARMUP, N_DRAWS, N_CHAINS = 200, 300, 2
 
 
-def chain_from(transition, likelihood, X, labels):
-    """A chain that starts at labels of three levels, with the sampler of so many rows."""
+def chain_from(transition, likelihood, X, labels, sampler=None):
+    """A chain that starts at labels of three levels; by default with the sampler that so many rows
+    get.
+    """
     rows, rng = LocalRows(likelihood.prepare(X)), np.random.default_rng(1)
     rows.turn_to(rows.family.start_shared())
     state = transition.start(rows, labels, n_levels=3, rng=rng)
-    return transition.sampler(state, rows, sampler_for(BHMC(), transition, len(X)), rng)
+    sampler = sampler or sampler_for(BHMC(), transition, len(X))
+    return transition.sampler(state, rows, sampler, rng)
 
 
 def labels_of(X, seed: int = 0):
@@ -64,21 +67,23 @@ def recording(n_rows: int, repeats: int = 9) -> list[Figure]:
     for name, (transition, kind) in cases.items():
         likelihood = kind.scaled_to(X)
         chain = chain_from(transition, likelihood, X, labels)
+        row_by_row = chain_from(transition, likelihood, X, labels, "gibbs")
         kept = plan("auto", n_rows=n_rows, n_draws=N_DRAWS, n_chains=N_CHAINS, best=False)
         recorder, family = Recorder(kept), likelihood.prepare(X)
         mixture = mixture_of(chain.state(), transition)
         works = {
             "sweep": chain.sweep,
+            "row by row": row_by_row.sweep,
             "draw": partial(recorder.on_draw, chain),
             "density": partial(log_density, [mixture], family),
         }
         seconds = take_turns(works, repeats)
         title = f"{n_rows:,} x 16, {name}, {chain.n_components} components"
-        for key, text, bound in (
-            ("draw", "a kept draw / sweep", DRAW),
-            ("density", "score_samples of one draw / sweep", DENSITY),
+        for key, beside, text, bound in (
+            ("draw", "sweep", "a kept draw / sweep", DRAW),
+            ("density", "row by row", "score_samples of one draw / sweep row by row", DENSITY),
         ):
-            value = ratio(seconds[key], seconds["sweep"])
+            value = ratio(seconds[key], seconds[beside])
             figures.append(Figure(f"{title}: {text}", value, "x", bound))
         took = float(np.median(seconds["sweep"])) * 1e6 / n_rows
         figures.append(Figure(f"{title}: sweep a row", took, "us CPU"))

@@ -58,7 +58,7 @@ def test_cores_that_chains_leave_over_are_theirs(n_jobs, n_chains, threads):
 
 @pytest.mark.parametrize("transition", TRANSITIONS)
 def test_threads_change_no_draw(groups, transition, monkeypatch):
-    monkeypatch.setattr(local, "_ROWS_PER_BLOCK", 64)
+    monkeypatch.setattr(local, "ROWS_PER_BLOCK", 64)
     settings = {"sampler": "blocked", "n_warmup": 5, "n_draws": 6, "n_chains": 1, "random_state": 3}
     one, three = (
         BHMC(transition=transition, likelihood="shared_gaussian", n_jobs=n, **settings)

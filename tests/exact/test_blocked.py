@@ -150,7 +150,7 @@ def last_block_lost(monkeypatch):
         *first, last = true(work, blocks, n_threads)
         return [*first, last._replace(counts=0 * last.counts, sums=0 * last.sums)]
 
-    monkeypatch.setattr(local, "_ROWS_PER_BLOCK", 3)
+    monkeypatch.setattr(local, "ROWS_PER_BLOCK", 3)
     monkeypatch.setattr(local, "in_order", wrong)
 
 

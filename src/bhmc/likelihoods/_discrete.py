@@ -1,6 +1,7 @@
 """What the families of whole numbers share: checks, `ColumnFamily`, draws by log gammas."""
 
 from collections.abc import Callable
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +11,7 @@ from bhmc._validation.errors import WrongEntryError
 from bhmc._validation.parameters import check_vector
 from bhmc.likelihoods._missing import observed_points, observed_statistics
 from bhmc.likelihoods._protocol import ConjugateFamily
+from bhmc.likelihoods._statistics import with_kept
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, slices
 
@@ -39,6 +41,10 @@ class ColumnFamily(ConjugateFamily):
         self._X, self._kept = X, None
         if X.nbytes <= LARGEST_COPY:
             self._kept, self._X = self.statistics(slice(0, self.n_rows)), None
+
+    def with_statistics(self, t: Floats) -> Self:
+        """A copy that holds these rows alone."""
+        return with_kept(self, t)
 
     def statistics(self, rows: slice) -> Floats:
         """(x, 1) or (o x, o, 1)."""

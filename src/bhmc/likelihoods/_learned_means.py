@@ -1,7 +1,8 @@
 """What Gaussian families have in common whose component means have a learned mean and variance."""
 
+import copy
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy.special import gammaln
@@ -9,8 +10,10 @@ from scipy.special import gammaln
 from bhmc.likelihoods._missing import observed_points, observed_statistics
 from bhmc.likelihoods._protocol import ConjugateFamily
 from bhmc.likelihoods._resolution import checked_least
+from bhmc.likelihoods._statistics import with_kept
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods._truncated import gamma_below
+from bhmc.likelihoods.block_sums import ROWS_PER_BLOCK, BlockSums
 from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, slices
 
 if TYPE_CHECKING:
@@ -28,6 +31,8 @@ class LearnedMeans(ConjugateFamily):
     missing.
     """
 
+    takes_statistics = True
+
     # Put in by `at`: mu0 and sigma0 in these coordinates.
     _m0: Floats
     _w: Floats
@@ -42,25 +47,52 @@ class LearnedMeans(ConjugateFamily):
         self._spherical = likelihood.covariance == "spherical"
         self._missing = summary_of_all(X, summary).has_missing
         self.n_parameters, self.n_statistics = d, (2 * d if self._missing else d) + 1
-        self._X, self._kept, largest = X, None, 0.0
-        for rows in slices(len(X)):
-            t = self.statistics(rows)
-            self._add_products(t)
-            largest = max(largest, np.abs(t[:, :d]).max())
-        self.subtracts_well = bool(largest < VERY_LARGE)
+        self._X, self._kept, self.subtracts_well = X, None, True
+        sums = BlockSums()
+        for block in slices(len(X), ROWS_PER_BLOCK):
+            sums.add(self._look_at_block(block))
+        self._use_shared_sums(sums.total() if len(X) else np.zeros(self._n_products()))
         if X.nbytes <= LARGEST_COPY:
             self._kept, self._X = self.statistics(slice(0, self.n_rows)), None
 
+    def _look_at_block(self, block: slice) -> Floats:
+        """The products of a block's rows added up; very large values are noted."""
+        total = np.zeros(self._n_products())
+        for rows in slices(block.stop - block.start):
+            t = self.statistics(slice(block.start + rows.start, block.start + rows.stop))
+            total += self._products_of(t)
+            largest = np.abs(t[:, : self.n_parameters]).max()
+            self.subtracts_well = self.subtracts_well and bool(largest < VERY_LARGE)
+        return total
+
     @abstractmethod
-    def _add_products(self, t: Floats) -> None:
-        """Add to the sums of products that a draw of the noise needs; for `__init__` alone."""
+    def _n_products(self) -> int:
+        """w, the length of `shared_sums`."""
+
+    @abstractmethod
+    def _products_of(self, t: Floats) -> Floats:
+        """(w,): sums over some rows of the products that a draw of the noise needs."""
+
+    @abstractmethod
+    def _use_shared_sums(self, sums: Floats) -> None:
+        """Have draws of the noise use these sums (w,); for families under construction alone."""
+
+    def with_shared_sums(self, sums: Floats) -> Self:
+        """A copy that draws shared numbers from these sums of all rows."""
+        family = copy.copy(self)
+        family._use_shared_sums(sums)
+        return family
+
+    def with_statistics(self, t: Floats) -> Self:
+        """A copy that holds these rows alone."""
+        return with_kept(self, t)
 
     def statistics(self, rows: slice) -> Floats:
         """(o y, 1) or (o y, o, 1)."""
         if self._kept is not None:
             return self._kept[rows]
         assert self._X is not None, "the data are here if no copy was kept"
-        return observed_statistics((self._X[rows] - self._location) / self._scale, self._missing)
+        return observed_statistics(self._in_units(self._X[rows]), self._missing)
 
     def points(self, rows: slice) -> Floats:
         """y: columns in units of scale."""
@@ -71,6 +103,10 @@ class LearnedMeans(ConjugateFamily):
         each = -0.5 * (self._scaled(theta) - self._m0) ** 2 / self._w
         each -= 0.5 * np.log(2 * np.pi * self._w)
         return (each - np.log(self._scale)).sum(axis=1)
+
+    def _in_units(self, rows: Floats) -> Floats:
+        """(r, d): y of rows x."""
+        return (rows - self._location) / self._scale
 
     def _scaled(self, theta: Floats) -> Floats:
         """(K, d): m."""

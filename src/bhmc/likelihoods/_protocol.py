@@ -65,6 +65,9 @@ class Family(ABC):
     Of rows in several blocks it is true if it is true of every block.
     """
 
+    takes_statistics: bool = False
+    """Whether `with_statistics` binds the family to rows that are elsewhere."""
+
     has_latent: bool = False
     """Whether rows have numbers that a chain draws: weights, or entries that are missing. Only
     chains whose components have a place on the tree do: see `Located`.
@@ -106,6 +109,16 @@ class Family(ABC):
     def with_shared_sums(self, sums: Floats) -> Self:
         """A copy of the family whose `draw_shared` uses these `shared_sums` (w,) of all rows."""
         return self
+
+    def with_statistics(self, t: Floats) -> Self:
+        """The family bound to other rows, whose statistics these are; sums of all rows stay.
+
+        Parameters
+        ----------
+        t : (m, s) array
+            What `statistics` gave where the rows are; not to be written to.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must have its rows in memory.")
 
     @abstractmethod
     def statistics(self, rows: slice) -> Floats:

@@ -85,6 +85,8 @@ class Bernoulli(Likelihood):
 class BernoulliFamily(ColumnFamily, LogitUnits):
     """The conditionals of `Bernoulli` for given data: slope theta, level log(1 - p), h(x) = 0."""
 
+    takes_statistics = True
+
     def __init__(self, likelihood: Bernoulli, X: Floats, summary: ColumnSummary | None = None):
         # Entries first: settings that were taken from wrong ones are wrong for that reason.
         check_entries(X, _is_bit, "the Bernoulli family needs 0 or 1")

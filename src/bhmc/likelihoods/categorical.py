@@ -1,6 +1,7 @@
 """x_d ~ Categorical(p_d) with p_d ~ Dir(concentration_d, ...), every column on its own."""
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +19,7 @@ from bhmc.likelihoods._discrete import (
 from bhmc.likelihoods._located import TreePrior
 from bhmc.likelihoods._logits import LogitUnits, prior_of_logits
 from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
+from bhmc.likelihoods._statistics import with_kept
 from bhmc.likelihoods._sticks import Sticks
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows
@@ -167,6 +169,8 @@ class CategoricalFamily(ConjugateFamily, LogitUnits):
     where it is missing; and the final 1. eta(theta) = (theta, 0) and h(x) = 0.
     """
 
+    takes_statistics = True
+
     def __init__(self, likelihood: Categorical, X: Floats, summary: ColumnSummary | None = None):
         self.n_rows, d = X.shape
         check_entries(
@@ -194,6 +198,10 @@ class CategoricalFamily(ConjugateFamily, LogitUnits):
         """Refuse float32 where log probabilities add up to too much."""
         if dtype == "float32":
             check_float32(float(np.log(self._widths).sum()))
+
+    def with_statistics(self, t: Floats) -> Self:
+        """A copy that holds these rows alone."""
+        return with_kept(self, t)
 
     def statistics(self, rows: slice) -> Floats:
         """(one-hot blocks, 1)."""

@@ -32,6 +32,7 @@ class WithGaps(NoiseUnits, LearnedMeans):
     b at the origin of the coordinates. A row without any entry has t(x) = 0, f = 1 and h = 0.
     """
 
+    takes_statistics = False  # missing entries are drawn where the rows are
     has_latent = True
     is_plain = False
 

@@ -60,6 +60,7 @@ class HeavyTailedFamily(ShapedGaussianFamily):
     densities without weights.
     """
 
+    takes_statistics = False  # rows have weights
     has_latent = True
     has_weights = True
     is_plain = False

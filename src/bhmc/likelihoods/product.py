@@ -245,6 +245,7 @@ class ProductFamily(FamilyOfParts, ConjugateFamily):
         self._own_statistics = [part.n_statistics for part in parts]
         self.n_shared = sum(part.n_shared for part in parts)
         self.subtracts_well = all(part.subtracts_well for part in parts)
+        self.takes_statistics = all(part.takes_statistics for part in parts)
         self.has_latent = any(part.has_latent for part in parts)
 
     def at(self, shared: Floats) -> Self:
@@ -278,6 +279,13 @@ class ProductFamily(FamilyOfParts, ConjugateFamily):
     def log_prior_shared(self) -> float:
         """The sum over the parts."""
         return sum(part.log_prior_shared() for part in self._parts)
+
+    def with_statistics(self, t: Floats) -> Self:
+        """A copy whose parts hold these rows alone."""
+        family = copy.copy(self)
+        pairs = zip(self._parts, self._of_statistics(t), strict=True)
+        family._parts, family.n_rows = [part.with_statistics(own) for part, own in pairs], len(t)
+        return family
 
     def statistics(self, rows: slice) -> Floats:
         """(t_1(x_1), t_2(x_2), ...)."""

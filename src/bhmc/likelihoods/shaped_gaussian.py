@@ -18,6 +18,7 @@ from bhmc.likelihoods._shape import noise_shape
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods._units import Learning
 from bhmc.likelihoods._wishart import over_triangle
+from bhmc.likelihoods.block_sums import ROWS_PER_BLOCK
 from bhmc.likelihoods.blocks import Floats
 from bhmc.likelihoods.gaussian import Gaussian
 from bhmc.likelihoods.shared_gaussian import SharedGaussian, SharedGaussianFamily
@@ -260,7 +261,18 @@ class ShapedGaussianFamily(SharedGaussianFamily):
         self._middle = check_vector(likelihood.location, d, "location")
         self._log_det = float(np.log(np.diag(self._root)).sum())
         filled = summary_of_all(X, summary).filled()
-        super().__init__(likelihood.in_own_units(), likelihood.entered(X), filled)
+        # Many rows enter the coordinates tile by tile: a copy of all of them would be large.
+        self._enters_later = filled.n_rows > ROWS_PER_BLOCK
+        rows = X if self._enters_later else likelihood.entered(X)
+        super().__init__(likelihood.in_own_units(), rows, filled)
+
+    def _in_units(self, rows: Floats) -> Floats:
+        """(r, d): y of rows x, or of rows that are in these coordinates already."""
+        if not self._enters_later:
+            return super()._in_units(rows)
+        from bhmc._compiled.triangular import centred_products
+
+        return centred_products(rows, self._middle, self._inverse)
 
     def _entered(self, theta: Floats) -> Floats:
         """(K, d): m."""
@@ -284,7 +296,7 @@ class ShapedGaussianFamily(SharedGaussianFamily):
 
     def log_base_sum(self) -> float:
         """Likewise."""
-        return super().log_base_sum() - self.n_rows * self._log_det
+        return super().log_base_sum() - float(self._observed[0]) * self._log_det
 
     def log_prior(self, theta: Floats) -> Floats:
         """m ~ N(m0, sigma0), less log |R|."""

@@ -198,14 +198,19 @@ class SharedGaussianFamily(NoiseUnits, LearnedMeans):
 
     def __init__(self, likelihood: SharedGaussian, X: Floats, summary: ColumnSummary | None = None):
         d = X.shape[1]
-        self._observed, self._squares = np.zeros(d), np.zeros(d)
         super().__init__(likelihood, X, summary)
         self.n_shared = d + 2 if self._spherical else 3 * d
 
-    def _add_products(self, t: Floats) -> None:
-        y = t[:, : self.n_parameters]
-        self._observed += self._counts(t).sum(axis=0)
-        self._squares += np.einsum("nd,nd->d", y, y)
+    def _n_products(self) -> int:
+        return 2 * self.n_parameters
+
+    def _products_of(self, t: Floats) -> Floats:
+        y, d = t[:, : self.n_parameters], self.n_parameters
+        observed = np.broadcast_to(self._counts(t).sum(axis=0), d)
+        return np.concatenate([observed, np.einsum("nd,nd->d", y, y)])
+
+    def _use_shared_sums(self, sums: Floats) -> None:
+        self._observed, self._squares = np.split(sums, 2)
 
     def at(self, shared: Floats) -> Self:
         """A copy that holds mu0, sigma2 and sigma0."""
@@ -218,12 +223,6 @@ class SharedGaussianFamily(NoiseUnits, LearnedMeans):
     def shared_sums(self) -> Floats:
         """(sum_n o, sum_n o y^2), column by column."""
         return np.concatenate([self._observed, self._squares])
-
-    def with_shared_sums(self, sums: Floats) -> Self:
-        """A copy that draws shared numbers from these sums of all rows."""
-        family = copy.copy(self)
-        family._observed, family._squares = np.split(sums, 2)
-        return family
 
     def start_shared(self) -> Floats:
         """mu0 at the location, sigma2 a fifth of the scale squared, sigma0 the scale squared."""

@@ -51,13 +51,19 @@ class TiedGaussianFamily(NoiseUnits, LearnedMeans):
     ):
         d = X.shape[1]
         summary = summary_of_all(X, summary).filled()
-        self._products, self._n_all = np.zeros((d, d)), float(summary.n_rows)
+        self._n_all = float(summary.n_rows)
         super().__init__(likelihood, X, summary)
         self._nu = d - 1 + 2 * likelihood.noise_shape
         self.n_shared = 3 * d + d * (d + 1) // 2
 
-    def _add_products(self, t: Floats) -> None:
-        self._products += t[:, :-1].T @ t[:, :-1]
+    def _n_products(self) -> int:
+        return self.n_parameters**2
+
+    def _products_of(self, t: Floats) -> Floats:
+        return (t[:, :-1].T @ t[:, :-1]).ravel()
+
+    def _use_shared_sums(self, sums: Floats) -> None:
+        self._products = sums.reshape(self.n_parameters, self.n_parameters)
 
     def at(self, shared: Floats) -> Self:
         """A copy that holds mu0, sigma2, sigma0 and psi."""
@@ -78,12 +84,6 @@ class TiedGaussianFamily(NoiseUnits, LearnedMeans):
     def shared_sums(self) -> Floats:
         """The sum over rows of y y', row by row."""
         return self._products.ravel()
-
-    def with_shared_sums(self, sums: Floats) -> Self:
-        """A copy that draws shared numbers from this sum over all rows."""
-        family = copy.copy(self)
-        family._products = sums.reshape(self._products.shape)
-        return family
 
     def start_shared(self) -> Floats:
         """mu0 at the location, sigma2 and psi a fifth of the scale squared, sigma0 all of it."""

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from bhmc._compiled.aligned import aligned
 from bhmc.likelihoods import ConjugateFamily
+from bhmc.likelihoods.block_sums import ROWS_PER_BLOCK
 from bhmc.likelihoods.blocks import slices
 from bhmc.rows import kernels
 from bhmc.rows.block_pass import in_order, redraw_block, strip_room
@@ -22,9 +23,6 @@ from bhmc.rows.tiles import add_sparse, add_statistics, tile_height
 
 # Types of the likelihood tables.
 PRECISIONS = ("float64", "float32")
-
-# Rows of a block of totals.
-_ROWS_PER_BLOCK = 2**14
 
 
 class LocalRows:
@@ -56,7 +54,7 @@ class LocalRows:
         self.height = min(tile_height(family.n_statistics), family.n_rows)
         self.leaf = np.zeros(family.n_rows, dtype=np.int32)
         self.component = np.zeros(family.n_rows, dtype=np.int32)
-        self._block, self._first_row = block or _ROWS_PER_BLOCK, first_row
+        self._block, self._first_row = block or ROWS_PER_BLOCK, first_row
         self._n_threads = n_threads
         self._table = aligned((self.height, 0), 0.0, precision)
         self._rows = slice(0, 0)

@@ -6,11 +6,12 @@ are slots and components are columns, numbers that the sampler hands out. What g
 """
 
 from collections.abc import Iterable, Iterator
-from functools import reduce
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bhmc.likelihoods.block_sums import sum_of_blocks
 
 
 class Tile(NamedTuple):
@@ -26,7 +27,7 @@ class Tile(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """What rows add up to. Totals of two blocks of rows add up; blocks are added in their order."""
+    """What rows add up to. Totals of two blocks of rows add up (`block_sums.py` has the order)."""
 
     counts: NDArray[np.int64]
     """(slots, columns) rows at each leaf in each component."""
@@ -47,14 +48,14 @@ class Totals(NamedTuple):
 
 
 def add_up(totals: Iterable[Totals]) -> Totals:
-    """The totals of all blocks, added in block order: the same bits wherever the blocks live.
+    """The totals of all blocks, in the fixed order: the same bits wherever the blocks live.
 
     Parameters
     ----------
     totals : iterable of Totals
         One for each block of rows, in the order of the rows.
     """
-    return reduce(Totals.plus, totals)
+    return sum_of_blocks(totals, Totals.plus)
 
 
 class Menu(NamedTuple):

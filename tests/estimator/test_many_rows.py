@@ -14,11 +14,10 @@ from bhmc._estimator.progress import Interrupts
 from bhmc._estimator.running import bound_to
 from bhmc._estimator.sizes import sampler_for, start_for, threads_for
 from bhmc._sampling import sample_start
-from bhmc._sampling.sample_start import without_empty
 from bhmc.likelihoods import SharedGaussian
 from bhmc.model.diffused.setting import Diffused, GaussianNodes
 from bhmc.model.hdp.setting import Hdp
-from bhmc.model.state import Hyper, Partition
+from bhmc.model.state import Hyper, Partition, without_empty
 from bhmc.posterior.retention import Plan
 from bhmc.rows import local
 
@@ -141,7 +140,9 @@ def test_a_sample_grows_with_the_components_that_it_shows(groups, monkeypatch):
 
     rows = local.LocalRows(likelihood.prepare(X))
     transition = Diffused().bind(Hyper(0.1, 1.0, 0.1))
-    sample_start.sample_state(transition, rows, of_rows, n_levels=2, rng=np.random.default_rng(2))
+    sample_start.chain_from_sample(
+        transition, rows, of_rows, n_levels=2, rng=np.random.default_rng(2)
+    )
     assert sizes[:3] == [20, 40, 80]
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bhmc.model.diffused import gathered_splits
 from bhmc.model.diffused.blocked import BlockedDiffusedSampler
 from bhmc.model.diffused.setting import MOVES
 from bhmc.model.hdp.blocked import BlockedHdpSampler
@@ -11,6 +12,7 @@ from tests.exact.alarm import P_LIMIT, Z_LIMIT, rng_for, z_scores
 from tests.exact.diffused import SETTINGS
 from tests.exact.geweke import Setting, from_prior, from_sweeps
 from tests.exact.invariance import paired_z
+from tests.exact.test_branch import SEVERAL
 from tests.exact.test_diffused import SLOW, geweke_z, rounds_z, visits_z
 from tests.exact.test_visits import CASES, SINGLE, _check_long_chain, _one_sweep_p, _Problem
 
@@ -34,6 +36,22 @@ def test_exact_draws_stay_exact(form):
 @pytest.mark.parametrize("where", DIFFUSED)
 def test_exact_draws_of_the_diffused_transition_stay_exact(where):
     assert worst(SETTINGS[where].with_moves(), "redraw_rows", N_DRAWS // 2, 302) < Z_LIMIT
+
+
+@pytest.mark.parametrize("move", ["split", "branch"])
+def test_exact_draws_stay_exact_where_rows_are_gathered(move):
+    assert worst(SEVERAL.with_moves(move), "redraw_atoms", N_DRAWS // 2, 312) < Z_LIMIT
+
+
+@pytest.mark.parametrize("move", ["split", "branch"])
+def test_atoms_that_are_too_large_are_left_alone_both_ways(move, monkeypatch):
+    """Splits of atoms that no merge may undo would be noticed."""
+    monkeypatch.setattr(gathered_splits, "MOST_NUMBERS", 4 * SEVERAL.n_features)
+    assert worst(SEVERAL.with_moves(move), "redraw_atoms", N_DRAWS // 2, 313) < Z_LIMIT
+    wrong = lambda chain, i, j: chain.forest.count[i.atom] > 4  # noqa: E731
+    monkeypatch.setattr(gathered_splits, "_is_too_large", wrong)
+    given = SEVERAL.with_moves(move), "redraw_atoms", 4 * N_DRAWS, 314
+    assert worst(*given, until=Z_LIMIT) > Z_LIMIT
 
 
 @pytest.mark.exact_long

@@ -97,7 +97,9 @@ WRONG = {
     "nodes that are passed not counted": (
         ("there += log_joining(forest, forest.rows[z], block)", "pass"),
     ),
-    "a branch with other atoms taken back": (("if forest.rows[child] > ", "if -1 > "),),
+    "a branch with other atoms taken back": (
+        (" if forest.rows[child] == forest.count[second] else np.int64(-1)", ""),
+    ),
     "nodes of the branch drawn without theta": (
         ("m += (theta - m) * step / (step + w) + ", "m += "),
     ),

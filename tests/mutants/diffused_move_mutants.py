@@ -225,12 +225,7 @@ MOVE_MUTANTS = (
     DiffusedMutant(
         "a proposal for each atom",
         SPLITS,
-        (
-            (
-                "tries = min(math.ceil(multiple * math.sqrt(n)), _MOST)",
-                "tries = chain.n_components - 1",
-            ),
-        ),
+        ((", proposals(chain)", ", chain.n_components - 1"),),
         "redraw_atoms",
         "coin",
         150,
@@ -239,12 +234,7 @@ MOVE_MUTANTS = (
     DiffusedMutant(
         "three proposals for each atom",
         SPLITS,
-        (
-            (
-                "tries = min(math.ceil(multiple * math.sqrt(n)), _MOST)",
-                "tries = 3 * chain.n_components",
-            ),
-        ),
+        ((", proposals(chain)", ", 3 * chain.n_components"),),
         "redraw_atoms",
         "coin",
         150,

@@ -5,8 +5,9 @@ import pytest
 from studies.same_draws import data
 
 from bhmc.likelihoods import ColumnSummary
+from bhmc.likelihoods.block_sums import sum_of_blocks, sum_of_pieces
 from bhmc.rows.local import LocalRows
-from bhmc.rows.protocol import Menu, add_up
+from bhmc.rows.protocol import Menu, Totals
 from bhmc.rows.reference import alias_table
 
 N, CUT, BLOCK = 40, 24, 8
@@ -65,15 +66,17 @@ def test_totals_of_two_places(name, gaps):
     whole, parts = places(name, table_of(name, gaps))
     blocks = [one for rows in parts for one in rows.block_totals(rows.shared, SHAPE)]
     assert len(blocks) == N // BLOCK
-    assert_same(add_up(blocks), whole.totals(whole.shared, SHAPE))
-    assert add_up(blocks).counts.sum() == N
+    assert_same(sum_of_blocks(blocks, Totals.plus), whole.totals(whole.shared, SHAPE))
+    assert sum_of_blocks(blocks, Totals.plus).counts.sum() == N
 
 
 def test_without_a_summary_of_all_rows_they_differ():
     """The test above can fail: each half would have a centre of its own."""
     whole, parts = places("gaussian-scalar", table_of("gaussian-scalar", False), summary="own")
     blocks = [one for rows in parts for one in rows.block_totals(rows.shared, SHAPE)]
-    assert not np.array_equal(add_up(blocks).sums, whole.totals(whole.shared, SHAPE).sums)
+    assert not np.array_equal(
+        sum_of_blocks(blocks, Totals.plus).sums, whole.totals(whole.shared, SHAPE).sums
+    )
 
 
 def test_in_another_order_they_differ():
@@ -81,9 +84,9 @@ def test_in_another_order_they_differ():
     X = table_of("gaussian-scalar", False) * np.logspace(0, 9, N)[:, None]
     whole, parts = places("gaussian-scalar", X)
     blocks = [one for rows in parts for one in rows.block_totals(rows.shared, SHAPE)]
-    assert_same(add_up(blocks), whole.totals(whole.shared, SHAPE))
-    backwards = add_up(reversed(blocks))
-    assert not np.array_equal(backwards.sums, add_up(blocks).sums)
+    assert_same(sum_of_blocks(blocks, Totals.plus), whole.totals(whole.shared, SHAPE))
+    backwards = sum_of_blocks(reversed(blocks), Totals.plus)
+    assert not np.array_equal(backwards.sums, sum_of_blocks(blocks, Totals.plus).sums)
 
 
 def menu_of(family, anchor_rate=0.3):
@@ -108,10 +111,8 @@ def test_redraw_in_two_places(name):
     whole, parts = places(name, table_of(name, False))
     menu = menu_of(whole.family)
     in_one = whole.redraw(menu, 7, SHAPE)
-    for rows in parts:
-        rows.redraw(menu, 7, SHAPE)
-    blocks = [one for rows in parts for one in rows.block_totals(rows.shared, SHAPE)]
-    assert_same(add_up(blocks), in_one._replace(moved=0))
+    pieces = [piece for rows in parts for piece in rows.redraw_in_pieces(menu, 7, SHAPE)]
+    assert_same(sum_of_pieces(pieces, Totals.plus), in_one)
     assert in_one.moved > 0
     np.testing.assert_array_equal(whole.leaf, np.concatenate([rows.leaf for rows in parts]))
     opened = [rows.anchored(7, 0.3) for rows in (whole, *parts)]
@@ -126,6 +127,6 @@ def test_a_part_that_does_not_know_its_first_row_draws_otherwise():
     menu = menu_of(whole.family)
     lost = LocalRows(parts[1].family, block=BLOCK)
     lost.put(slice(None), parts[1].leaf, parts[1].component)
-    parts[1].redraw(menu, 7, SHAPE)
+    parts[1].redraw_in_pieces(menu, 7, SHAPE)
     lost.redraw(menu, 7, SHAPE)
     assert not np.array_equal(lost.leaf, parts[1].leaf)

@@ -14,7 +14,7 @@ from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc._estimator.checkpoint import Checkpoint, SavedChain, describe_fit
 from bhmc._estimator.progress import Interrupts, Listener, Told, listening
 from bhmc._sampling.run import Stopped, run
-from bhmc._sampling.sample_start import sample_state
+from bhmc._sampling.sample_start import chain_from_sample
 from bhmc._sampling.settled_start import settled
 from bhmc._sampling.start import start_state
 from bhmc.likelihoods import ConjugateFamily
@@ -368,8 +368,10 @@ def transition_chain(
     rows = LocalRows(family, precision, n_threads=n_threads)
     if captured is None and isinstance(init, str) and init == "sample":
         assert of_rows is not None, "a sample is of some rows"
-        state = sample_state(transition, rows, of_rows, n_levels=n_levels, rng=rng)
-        return transition.sampler(state, rows, sampler, rng)
+        chain = chain_from_sample(transition, rows, of_rows, n_levels=n_levels, rng=rng)
+        if sampler == "blocked":
+            return chain
+        return transition.sampler(chain.state(), rows, sampler, rng)
     if captured is None:
         state = start_state(transition, rows, n_levels=n_levels, rng=rng, init=init)
         chain = transition.sampler(state, rows, sampler, rng)

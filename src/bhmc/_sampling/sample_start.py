@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from bhmc._sampling.settled_start import settled
 from bhmc._sampling.start import start_state
 from bhmc.likelihoods import ConjugateFamily
-from bhmc.model.state import Partition, State
 from bhmc.rows.local import LocalRows
 
 # Rows of the first sample; a sample with fewer rows for each component than this is followed by one
@@ -23,21 +22,21 @@ _FIRST_SAMPLE, _ROWS_A_COMPONENT = 20_000, 100
 _SETTLING, _SWEEPS = 40, 60
 
 
-def sample_state(
+def chain_from_sample(
     transition: Any,
-    rows: LocalRows,
+    rows: Any,
     of_rows: Callable[[NDArray[np.int64]], ConjugateFamily],
     *,
     n_levels: int,
     rng: np.random.Generator,
-) -> State:
-    """Where a chain of all rows begins: everything unknown given the places that rows draw.
+) -> Any:
+    """A chain of all rows, each placed by its probabilities under a chain of a sample.
 
     Parameters
     ----------
     transition : Transition
         Bound to its concentrations or their priors.
-    rows : LocalRows
+    rows : Rows
         All rows.
     of_rows : callable
         Binds the family to some rows, whose numbers it gets.
@@ -53,8 +52,7 @@ def sample_state(
         if size >= min(_ROWS_A_COMPONENT * chain.n_components, n // 2):
             break
         size = min(2 * size, max(n // 2, size + 1))
-    partition = without_empty(chain.placed(rows))
-    return transition.complete(rows, partition, chain.state(), rng)
+    return chain.continued(rows, transition)
 
 
 def _sample_chain(transition: Any, sample: LocalRows, n_levels: int, rng) -> Any:
@@ -65,27 +63,3 @@ def _sample_chain(transition: Any, sample: LocalRows, n_levels: int, rng) -> Any
     for _ in range(_SWEEPS):
         chain.sweep()
     return transition.sampler(chain.state(), sample, "blocked", rng)
-
-
-def without_empty(partition: Partition) -> Partition:
-    """The partition without nodes and components that have no row.
-
-    Parameters
-    ----------
-    partition : Partition
-        Some of its nodes or components may have no row.
-    """
-    is_used = np.zeros(len(partition.parents), dtype=bool)
-    is_used[0] = True
-    node = np.unique(partition.leaf)
-    while len(node) > 1 or node[0]:
-        is_used[node] = True
-        node = np.unique(np.maximum(partition.parents[node], 0))
-    new = (np.cumsum(is_used) - 1).astype(np.int32)
-    parents = partition.parents[is_used]
-    component = np.unique(partition.component, return_inverse=True)[1]
-    return Partition(
-        leaf=new[partition.leaf],
-        component=component.astype(np.int32),
-        parents=np.where(parents >= 0, new[parents], -1).astype(np.int32),
-    )

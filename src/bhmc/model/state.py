@@ -252,6 +252,30 @@ class Partition(NamedTuple):
         return nodes
 
 
+def without_empty(partition: Partition) -> Partition:
+    """The partition without nodes and components that have no row.
+
+    Parameters
+    ----------
+    partition : Partition
+        Some of its nodes or components may have no row.
+    """
+    is_used = np.zeros(len(partition.parents), dtype=bool)
+    is_used[0] = True
+    node = np.unique(partition.leaf)
+    while len(node) > 1 or node[0]:
+        is_used[node] = True
+        node = np.unique(np.maximum(partition.parents[node], 0))
+    new = (np.cumsum(is_used) - 1).astype(np.int32)
+    parents = partition.parents[is_used]
+    component = np.unique(partition.component, return_inverse=True)[1]
+    return Partition(
+        leaf=new[partition.leaf],
+        component=component.astype(np.int32),
+        parents=np.where(parents >= 0, new[parents], -1).astype(np.int32),
+    )
+
+
 def is_matrix(array) -> bool:
     """Whether `array` is a NumPy matrix of floating-point numbers."""
     return isinstance(array, np.ndarray) and array.dtype.kind == "f" and array.ndim == 2

@@ -4,7 +4,8 @@ Tiles have a fixed height and start at multiples of it, whatever the number of t
 so that every row's numbers are the same in every run.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,12 @@ from scipy import sparse
 
 from bhmc._compiled.aligned import aligned
 from bhmc.likelihoods import ConjugateFamily
-from bhmc.likelihoods.block_sums import ROWS_PER_BLOCK
+from bhmc.likelihoods.block_sums import ROWS_PER_BLOCK, BlockSums, Piece, sum_of_pieces
 from bhmc.likelihoods.blocks import slices
 from bhmc.rows import kernels
 from bhmc.rows.block_pass import in_order, redraw_block, strip_room
 from bhmc.rows.kernels import mark_anchored
-from bhmc.rows.protocol import Menu, Tile, Totals, add_up
+from bhmc.rows.protocol import Few, Gathered, Menu, Tile, Totals
 from bhmc.rows.tiles import add_sparse, add_statistics, tile_height
 
 # Types of the likelihood tables.
@@ -89,7 +90,7 @@ class LocalRows:
 
     # ---- All rows ------------------------------------------------------------------------------
 
-    def put(self, rows: Any, leaf: Any, component: NDArray) -> None:
+    def put(self, rows: Any, leaf: Any, component: Any) -> None:
         """Place rows at leaves (slots) and in components (columns)."""
         self.leaf[rows], self.component[rows] = leaf, component
 
@@ -102,10 +103,44 @@ class LocalRows:
         dense = [one.toarray() if sparse.issparse(one) else one for one in found]
         return np.vstack([np.empty((0, self.family.n_statistics)), *dense])
 
-    def labels(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
-        """(slots, columns) of all rows, block by block in order."""
+    @contextmanager
+    def few(self, runs: Sequence[slice]) -> Iterator[Few]:
+        """The rows are here: the same object."""
+        yield Few(self, list(runs))
+
+    def gather(self, columns: Sequence[int]) -> Gathered:
+        """All rows of a few components, found block by block."""
+        parts = []
         for rows in slices(self.n_rows, self._block):
-            yield self.leaf[rows], self.component[rows]
+            own = self.component[rows]
+            found = own == columns[0]
+            for column in columns[1:]:
+                found |= own == column
+            parts.append(rows.start + np.flatnonzero(found))
+        rows = np.concatenate(parts)
+        family: Any = self.family
+        t = family.statistics(rows)
+        t.flags.writeable = False
+        component = self.component[rows]
+        return Gathered(self._first_row + rows, component, family.with_statistics(t))
+
+    def renumber_columns(self, new_column: NDArray[np.int64]) -> None:
+        """Columns have other numbers: new_column[old]."""
+        new = new_column.astype(np.int32)
+        for rows in slices(self.n_rows, self._block):
+            self.component[rows] = new[self.component[rows]]
+
+    def components_of(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+        """(m,) columns of a few rows."""
+        return self.component[rows]
+
+    def watched(self) -> NDArray[np.int32]:
+        """Those of all rows."""
+        return self.component
+
+    def all_components(self) -> NDArray[np.int32]:
+        """A copy."""
+        return np.array(self.component)
 
     def renumber(self, new_slot: NDArray, new_column: NDArray) -> None:
         """Slots and columns have other numbers: new_slot[old], new_column[old]."""
@@ -142,20 +177,33 @@ class LocalRows:
         return sums[:n_groups]
 
     def totals(self, shared: NDArray[np.float64], shape: tuple[int, int]) -> Totals:
-        """Counts and sums of all rows, added up block by block."""
-        return add_up(self.block_totals(shared, shape))
+        """Counts and sums of all rows."""
+        return sum_of_pieces(self.totals_in_pieces(shared, shape), Totals.plus)
+
+    def totals_in_pieces(self, shared: NDArray[np.float64], shape: tuple[int, int]) -> list[Piece]:
+        """The same for who holds rows before or after these, too."""
+        return self._added(self.block_totals(shared, shape))
 
     def block_totals(self, shared: NDArray[np.float64], shape: tuple[int, int]) -> Iterator[Totals]:
         """The totals of each block of rows, in order."""
-        return self._block_totals(self.family.at(shared), shape)
+        family = self.family.at(shared)
 
-    def _block_totals(self, family: ConjugateFamily, shape: tuple[int, int]) -> Iterator[Totals]:
-        for rows in slices(self.n_rows, self._block):
+        def add(rows: slice) -> Totals:
             counts = np.zeros(shape, dtype=np.int64)
             kernels.count_cells(self.leaf[rows], self.component[rows], counts)
             sums = np.zeros((shape[1], family.n_statistics))
-            add_statistics(family.statistics(rows), self.component[rows], sums)
-            yield Totals(counts, sums)
+            for first in range(rows.start, rows.stop, self.height):
+                tile = slice(first, min(first + self.height, rows.stop))
+                add_statistics(family.statistics(tile), self.component[tile], sums)
+            return Totals(counts, sums)
+
+        yield from in_order(add, slices(self.n_rows, self._block), self._n_threads)
+
+    def _added(self, blocks: Iterator[Totals]) -> list[Piece]:
+        sums = BlockSums(self._first_row // self._block, Totals.plus)
+        for one in blocks:
+            sums.add(one)
+        return sums.pieces
 
     def anchored(self, key: int, rate: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The leaves and the components that anchors occupy."""
@@ -167,6 +215,10 @@ class LocalRows:
 
     def redraw(self, menu: Menu, key: int, shape: tuple[int, int]) -> Totals:
         """Redraw all rows that may move, and add all rows up, block by block on some threads."""
+        return sum_of_pieces(self.redraw_in_pieces(menu, key, shape), Totals.plus)
+
+    def redraw_in_pieces(self, menu: Menu, key: int, shape: tuple[int, int]) -> list[Piece]:
+        """The same for who holds rows before or after these, too."""
         blocks = slices(self.n_rows, self._block)
 
         def redraw(rows: slice) -> Totals:
@@ -182,7 +234,7 @@ class LocalRows:
                 self._table.dtype,
             )
 
-        return add_up(in_order(redraw, blocks, self._n_threads))
+        return self._added(iter(in_order(redraw, blocks, self._n_threads)))
 
     # ---- One tile ------------------------------------------------------------------------------
 

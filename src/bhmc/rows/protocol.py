@@ -5,13 +5,14 @@ are slots and components are columns, numbers that the sampler hands out. What g
 `Menu`; what comes back is `Totals`. Both are small: neither grows with the number of rows.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bhmc.likelihoods.block_sums import sum_of_blocks
+from bhmc.likelihoods import ConjugateFamily
 
 
 class Tile(NamedTuple):
@@ -47,15 +48,24 @@ class Totals(NamedTuple):
         return Totals(self.counts + other.counts, self.sums + other.sums, self.moved + other.moved)
 
 
-def add_up(totals: Iterable[Totals]) -> Totals:
-    """The totals of all blocks, in the fixed order: the same bits wherever the blocks live.
+class Gathered(NamedTuple):
+    """All rows of a few components, in one place."""
 
-    Parameters
-    ----------
-    totals : iterable of Totals
-        One for each block of rows, in the order of the rows.
-    """
-    return sum_of_blocks(totals, Totals.plus)
+    rows: NDArray[np.int64]
+    """(m,) their numbers among all rows, in order."""
+    component: NDArray[np.int32]
+    """(m,) their columns."""
+    family: ConjugateFamily
+    """Bound to these rows, at the current shared numbers."""
+
+
+class Few(NamedTuple):
+    """Runs of rows in a place where a sequential sampler may redraw them, tile by tile."""
+
+    rows: Any
+    """A `LocalRows` that holds them."""
+    runs: list[slice]
+    """Where they are there."""
 
 
 class Menu(NamedTuple):
@@ -82,11 +92,79 @@ class Menu(NamedTuple):
 
 
 class Rows(Protocol):
-    """Rows of data with their leaves and components."""
+    """Rows of data with their leaves and components, as samplers of all rows at once see them."""
+
+    family: ConjugateFamily
+    """At the current shared numbers. It draws from sums; rows are bound to it or are elsewhere."""
+    shared: NDArray[np.float64]
+    """(q,) the current numbers that all components share."""
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
+        ...
+
+    @property
+    def height(self) -> int:
+        """Rows of a tile at most."""
+        ...
+
+    def turn_to(self, shared: NDArray[np.float64]) -> None:
+        """Go on with the same data under other shared numbers.
+
+        Parameters
+        ----------
+        shared : (q,) array
+            Numbers that all components share.
+        """
+        ...
+
+    def few(self, runs: Sequence[slice]) -> AbstractContextManager[Few]:
+        """Some runs of rows for a sequential sampler; where they then are counts when it is done.
+
+        Parameters
+        ----------
+        runs : sequence of slice
+            Which rows, in order; none is higher than a tile.
+        """
+        ...
+
+    def gather(self, columns: Sequence[int]) -> Gathered:
+        """All rows of a few components.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            The components.
+        """
+        ...
+
+    def renumber_columns(self, new_column: NDArray[np.int64]) -> None:
+        """Columns have other numbers.
+
+        Parameters
+        ----------
+        new_column : (columns,) array
+            The new number of each.
+        """
+        ...
+
+    def components_of(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+        """(m,) columns of a few rows.
+
+        Parameters
+        ----------
+        rows : (m,) array
+            Their numbers.
+        """
+        ...
+
+    def watched(self) -> NDArray[np.int32]:
+        """Columns of the rows whose places are noted in draws: of all rows, or of a sample."""
+        ...
+
+    def all_components(self) -> NDArray[np.int32]:
+        """(n,) columns of all rows, a copy: what a checkpoint holds."""
         ...
 
     def totals(self, shared: NDArray[np.float64], shape: tuple[int, int]) -> Totals:
@@ -128,32 +206,14 @@ class Rows(Protocol):
         """
         ...
 
-    def tiles(self) -> Iterator[Any]:
-        """Tiles of rows, for sequential samplers. Rows elsewhere refuse in one sentence."""
-        ...
-
-    def take(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(m, s) the sufficient statistics of a few rows.
-
-        Parameters
-        ----------
-        rows : (m,) array
-            Their numbers.
-        """
-        ...
-
-    def put(self, rows: Any, leaf: NDArray, component: NDArray) -> None:
+    def put(self, rows: Any, leaf: Any, component: Any) -> None:
         """Place rows.
 
         Parameters
         ----------
         rows : (m,) array or slice
             Their numbers.
-        leaf, component : (m,) arrays
+        leaf, component : (m,) arrays or int
             Slots and columns.
         """
-        ...
-
-    def labels(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
-        """(slots of leaves, columns of components) of all rows, block by block in order."""
         ...

@@ -35,13 +35,9 @@ def split_and_merge(chain: Any, moves: tuple[str, ...]) -> None:
         Names of moves; others are not of atoms through their rows.
     """
     named = [move for name, move in _MOVES.items() if name in moves]
-    n = chain.rows.n_rows
-    share = (_ROWS_OF_EVERY_SWEEP / n) ** chain.power_of_splits
-    if not named or (share < 1 and chain.rng.random() > share):
+    if not named or not are_due(chain):
         return
-    numbers = chain.numbers_of(slice(0, n))
-    multiple = _MULTIPLE_OF_LOGITS if chain.is_logit.any() else _MULTIPLE
-    tries = min(math.ceil(multiple * math.sqrt(n)), _MOST)
+    numbers, tries = chain.numbers_of(slice(0, chain.rows.n_rows)), proposals(chain)
     # Known once, for all moves: "split" leaves nodes where they are, and "branch" is the last.
     chain.known[:, 0] = -1.0
     for move in named:
@@ -50,13 +46,37 @@ def split_and_merge(chain: Any, moves: tuple[str, ...]) -> None:
             chain.tidy()
 
 
+def are_due(chain: Any) -> bool:
+    """Whether proposals are made in this sweep: by chance alone, whatever the state is.
+
+    Parameters
+    ----------
+    chain : DiffusedSampler
+        Its generator says so.
+    """
+    share = (_ROWS_OF_EVERY_SWEEP / chain.rows.n_rows) ** chain.power_of_splits
+    return share >= 1 or chain.rng.random() <= share
+
+
+def proposals(chain: Any) -> int:
+    """Proposals of each kind in a sweep.
+
+    Parameters
+    ----------
+    chain : DiffusedSampler
+        A chain.
+    """
+    multiple = _MULTIPLE_OF_LOGITS if chain.is_logit.any() else _MULTIPLE
+    return min(math.ceil(multiple * math.sqrt(chain.rows.n_rows)), _MOST)
+
+
 def _split_atoms(chain: Any, numbers: RowNumbers, tries: int) -> int:
     """Rows of an atom become one of the same leaf, or join one; how many were accepted."""
     chain.tidy(n_atoms=chain.n_components + tries)
     forest, component = chain.forest, chain.rows.component
     room = split_room(len(component), len(forest.leaf), chain.known)
     g = chain.rates[1]
-    given = forest, numbers, room, component, tries, _passes(chain), g, chain.source
+    given = forest, numbers, room, component, tries, passes(chain), g, chain.source
     return chain.engine.split_atoms(*given)
 
 
@@ -69,11 +89,18 @@ def _split_branches(chain: Any, numbers: RowNumbers, tries: int) -> int:
     chain.tidy(n_nodes=n_nodes, n_atoms=chain.n_components + tries)
     forest, component = chain.forest, chain.rows.component
     room = split_room(len(component), len(forest.leaf), chain.known)
-    given = forest, numbers, room, component, tries, _passes(chain), *chain.rates, chain.source
+    given = forest, numbers, room, component, tries, passes(chain), *chain.rates, chain.source
     return chain.engine.split_branches(*given)
 
 
-def _passes(chain: Any) -> int:
+def passes(chain: Any) -> int:
+    """Passes in which rows settle on their sides.
+
+    Parameters
+    ----------
+    chain : DiffusedSampler
+        A chain.
+    """
     return _PASSES_OF_LOGITS if chain.is_logit.any() else PASSES
 
 

@@ -1,15 +1,16 @@
 """`BlockedDiffusedSampler`: all rows redraw at once given the menu, then a few one by one."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.model.anchors_and_few import anchor_rate, few_runs
+from bhmc.model.diffused.forest import copied
+from bhmc.model.diffused.gathered_splits import split_and_merge_gathered
 from bhmc.model.diffused.row_stage import RowStage
 from bhmc.model.diffused.sampler import DiffusedSampler
 from bhmc.model.leaf_shares import log_gamma_draws, log_products
-from bhmc.model.state import Partition
 from bhmc.rows.protocol import Menu
 
 Floats = NDArray[np.float64]
@@ -85,23 +86,34 @@ class BlockedDiffusedSampler(DiffusedSampler):
             anchor_rate=rate,
         )
 
-    def placed(self, rows: Any) -> Partition:
-        """Other rows of the same table, each placed by P(k) proportional to w_leaf b_k f(x).
+    def continued(self, rows: Any, transition: Any) -> Self:
+        """A chain of other rows of the same table that begins with the tree and atoms of this one.
+
+        Every row is placed by P(k) proportional to w_leaf b_k f(x; theta_k). Atoms and nodes that
+        get no row are gone; then m and theta are drawn given all rows.
 
         Parameters
         ----------
-        rows : LocalRows
+        rows : Rows
             Their places are written over.
+        transition : Transition
+            Whose chains these are.
         """
         self.tidy()
-        (m, k), forest = self.forest.used.tolist(), self.forest
+        k = int(self.forest.used[1])
         rows.turn_to(self.rows.shared)
         rows.put(slice(None), 0, 0)
-        rows.redraw(self.menu(np.arange(k), 0.0), int(self.rng.integers(2**63)), (1, k))
-        leaf, component, parents = forest.leaf[:k], rows.component, forest.parent[:m]
-        if self._setting.params.atoms_below_leaves:
-            return Partition(leaf[component], component, parents.astype(np.int32))
-        return Partition(component + m, component, np.concatenate([parents, leaf]).astype(np.int32))
+        menu, key = self.menu(np.arange(k), 0.0), int(self.rng.integers(2**63))
+        totals = rows.redraw(menu, key, (1, k))
+        forest = copied(self.forest, rows.n_rows)
+        chain = type(self)(forest, rows, self._hyper, self._setting, self.rng, self.engine)
+        chain._sums = totals.sums
+        chain._count(totals.counts[0])
+        forest.leaf[:k][totals.counts[0] == 0] = -1
+        forest.level[forest.rows == 0] = -1
+        chain.tidy()
+        chain.redraw_tree()
+        return chain
 
     def _log_weights(self) -> Floats:
         """(K,) log(w_leaf b_k), drawn given the tree."""
@@ -128,11 +140,29 @@ class BlockedDiffusedSampler(DiffusedSampler):
 
     def redraw_few(self) -> None:
         """Some rows one by one, so that nodes and atoms begin and end."""
-        rows, stage, sums = self.rows, RowStage(self), self.sums()
-        for n_rows in rows.tiles_of(few_runs(rows.n_rows, self.rng, rows.height)):
-            before = rows.tile.component.copy()
-            stage.pass_over_tile(n_rows)
-            new = int(self.forest.used[1]) - len(sums)
-            sums = np.pad(sums, ((0, new), (0, 0))) if new > 0 else sums
-            rows.move_in(sums, before)
+        sums = self.sums()
+        with self.rows.few(few_runs(self.rows.n_rows, self.rng, self.rows.height)) as few:
+            rows, stage = few.rows, RowStage(self, few.rows)
+            for n_rows in rows.tiles_of(few.runs):
+                before = rows.tile.component.copy()
+                stage.pass_over_tile(n_rows)
+                new = int(self.forest.used[1]) - len(sums)
+                sums = np.pad(sums, ((0, new), (0, 0))) if new > 0 else sums
+                rows.move_in(sums, before)
         self._sums = sums if self.family.subtracts_well else None
+
+    def redraw_atoms(self) -> None:
+        """Atoms split and merge through their rows, which are gathered for each proposal; where
+        rows have numbers that the chain draws, as by `DiffusedSampler`.
+        """
+        if self.family.takes_statistics:
+            split_and_merge_gathered(self, self._setting.moves)
+        else:
+            super().redraw_atoms()
+
+    def sums(self) -> Floats:
+        """(K, s) sums of the statistics of every atom's rows, added up block by block."""
+        if self._sums is None:
+            k = int(self.forest.used[1])
+            self._sums = self.rows.totals(self.rows.shared, (1, k)).sums
+        return self._sums

@@ -19,6 +19,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+# Logarithms of gamma functions that are kept: a sweep of many rows asks for few of them.
+_MOST_LOG_GAMMAS = 2**20
+
+
 class Forest(NamedTuple):
     """Tree, atoms, their evidence, and room for messages."""
 
@@ -75,7 +79,8 @@ class Forest(NamedTuple):
     path: Floats
     """(S,) log p(a block of rows passes from the root to z)."""
     log_gamma: Floats
-    """(3, rows + 1) log Gamma(n), log Gamma(n + alpha), log Gamma(n + g); NaN until asked for."""
+    """(3, rows + 1) log Gamma(n), log Gamma(n + alpha), log Gamma(n + g); NaN until asked for. Of
+    many rows only the first few."""
     log_gamma_at: Floats
     """(3,) 0, and the alpha and g of `log_gamma`."""
     scratch: Floats
@@ -137,7 +142,7 @@ def new_forest(
         atom_prior=np.zeros(c),
         node_prior=np.zeros(s),
         path=np.zeros(s),
-        log_gamma=np.full((3, n_rows + 1), np.nan),
+        log_gamma=_no_log_gammas(n_rows),
         log_gamma_at=np.array([0.0, np.nan, np.nan]),
         scratch=np.zeros((16, d)),
         lists=np.zeros((4, s + c), dtype=np.int64),
@@ -145,6 +150,27 @@ def new_forest(
     )
     forest.level[0] = 0
     return forest
+
+
+def copied(forest: Forest, n_rows: int) -> Forest:
+    """A copy for so many rows; nothing is shared.
+
+    Parameters
+    ----------
+    forest : Forest
+        Left as it is.
+    n_rows : int
+        Rows of the data.
+    """
+    copy = Forest._make(array.copy() for array in forest)
+    copy = copy._replace(log_gamma=_no_log_gammas(n_rows))
+    copy.log_gamma_at[1:] = np.nan
+    return copy
+
+
+def _no_log_gammas(n_rows: int) -> Floats:
+    """Room for those of so many rows, all unknown."""
+    return np.full((3, min(n_rows + 1, _MOST_LOG_GAMMAS)), np.nan)
 
 
 def planted(

@@ -11,6 +11,7 @@ from bhmc.model.diffused.row_numbers import (
     has_plain_rows,
     lines_of,
     plain_numbers,
+    row_numbers,
 )
 
 Floats = NDArray[np.float64]
@@ -57,13 +58,15 @@ class RowStage:
     ----------
     chain : DiffusedSampler
         Changed in place.
+    rows : LocalRows, optional
+        A few of the chain's rows; by default all of them.
     """
 
-    def __init__(self, chain: Any):
-        self._chain, self._rows = chain, chain.rows
+    def __init__(self, chain: Any, rows: Any = None):
+        self._chain, self._rows = chain, chain.rows if rows is None else rows
         chain.tidy(*self._room())
         self._below = np.cumsum(chain.forest.variance[::-1], axis=0)[::-1]
-        self._is_plain = has_plain_rows(chain.rows.family)
+        self._is_plain = has_plain_rows(self._rows.family)
         self._options: Options | None = None
         self._memory: dict[str, Floats] = {}
 
@@ -94,7 +97,8 @@ class RowStage:
         """The rows of the open tile."""
         family, rows = self._rows.family, self._rows.open_rows
         if not self._is_plain:
-            return self._chain.numbers_of(rows)
+            own = self._rows is self._chain.rows
+            return self._chain.numbers_of(rows) if own else row_numbers(family, rows)
         shape = (rows.stop - rows.start, len(self._chain.forest.column) + 2)
         return plain_numbers(family, rows, self._room_for("rows", *shape))
 

@@ -128,7 +128,7 @@ class DiffusedSampler:
         n_levels = self._setting.n_levels(forest.depth)
         return State(
             paths_to(partition.leaf, partition.parents, n_levels),
-            self.rows.component.astype(np.int32),
+            partition.component.astype(np.int32),
             partition.parents,
             theta,
             self.shared,
@@ -138,7 +138,7 @@ class DiffusedSampler:
     def partition(self) -> Partition:
         """A copy of the current tree and components, a leaf and a component a row."""
         self.tidy()
-        forest, component = self.forest, self.rows.component
+        forest, component = self.forest, self.rows.watched()
         m, k = forest.used
         parents = forest.parent[:m]
         if self._setting.params.atoms_below_leaves:
@@ -164,7 +164,7 @@ class DiffusedSampler:
         return latent | {
             "forest": held | {"variance": forest.variance.copy()},
             "origin": forest.origin.copy(),
-            "component": self.rows.component.copy(),
+            "component": self.rows.all_components(),
             "hyper": self._hyper._asdict(),
             "shared": np.array(self.rows.shared),
             "learns": self.learns,
@@ -226,7 +226,7 @@ class DiffusedSampler:
 
     def components_of(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
         """(m,) slots of these rows' atoms."""
-        return self.rows.component[rows]
+        return self.rows.components_of(rows)
 
     def log_likelihood(self) -> float:
         """log p(X, c, V | theta), the complete-data log likelihood of the current state."""
@@ -414,7 +414,7 @@ class DiffusedSampler:
         new_atom, old = np.empty(forest.used[1], dtype=np.int64), np.flatnonzero(forest.leaf >= 0)
         self.engine.put_in_order(forest, new_atom)
         if len(new_atom) > forest.used[1]:  # there were holes
-            self.rows.component[:] = new_atom[self.rows.component]
+            self.rows.renumber_columns(new_atom)
             if self._sums is not None:
                 self._sums = self._sums[old]  # they keep their order
 

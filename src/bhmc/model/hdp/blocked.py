@@ -9,7 +9,7 @@ from bhmc.model.anchors_and_few import anchor_rate, few_runs
 from bhmc.model.hdp import workspace
 from bhmc.model.hdp.menu import count_under, make_menu
 from bhmc.model.hdp.sampler import HdpSampler
-from bhmc.model.state import Partition
+from bhmc.model.state import Partition, without_empty
 
 # With more rows than this a sweep is so short that block moves are made in one of four.
 _ROWS_OF_EVERY_SWEEP, _SWEEPS_PER_MOVES = 10_000, 4
@@ -71,14 +71,25 @@ class BlockedHdpSampler(HdpSampler):
         """
         return self.rows.anchored(key, rate)
 
-    def placed(self, rows: Any) -> Partition:
-        """Other rows of the same table, each placed by P(leaf, k) ~ w_leaf beta_leaf,k f(x).
+    def continued(self, rows: Any, transition: Any) -> "BlockedHdpSampler":
+        """A chain of other rows of the same table that begins with the tree and the components of
+        this one.
+
+        Every row is placed by P(leaf, k) proportional to w_leaf beta_leaf,k f(x; theta_k). What
+        gets no row is gone; then weights and theta are drawn given all rows.
 
         Parameters
         ----------
         rows : LocalRows
             Their places are written over.
+        transition : Transition
+            Whose chains these are.
         """
+        partition = without_empty(self._placed(rows))
+        state = transition.complete(rows, partition, self.state(), self.rng)
+        return transition.sampler(state, rows, "blocked", self.rng)
+
+    def _placed(self, rows: Any) -> Partition:
         ws, order = self.ws, workspace.compact(self.ws)
         leaves = np.flatnonzero(ws.level == ws.room[workspace.DEPTH])
         opened = leaves, order.columns

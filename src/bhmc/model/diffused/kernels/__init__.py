@@ -5,8 +5,8 @@ family.
 """
 
 from bhmc._compiled.random_source import random_source
-from bhmc.model.diffused.kernels.atom_splits import split_atoms
-from bhmc.model.diffused.kernels.branch_splits import split_branches
+from bhmc.model.diffused.kernels.atom_splits import split_atoms, split_gathered
+from bhmc.model.diffused.kernels.branch_splits import branch_gathered, split_branches, top_of_branch
 from bhmc.model.diffused.kernels.locations import add_squares, list_steps, set_locations
 from bhmc.model.diffused.kernels.messages import collect, find_beliefs, log_evidence
 from bhmc.model.diffused.kernels.order import are_in_order, put_in_order
@@ -19,6 +19,7 @@ from bhmc.model.diffused.kernels.tree_moves import move_atoms, move_subtrees
 __all__ = [
     "add_squares",
     "are_in_order",
+    "branch_gathered",
     "collect",
     "draw_steps",
     "find_beliefs",
@@ -34,4 +35,6 @@ __all__ = [
     "shift_logits",
     "split_atoms",
     "split_branches",
+    "split_gathered",
+    "top_of_branch",
 ]

@@ -173,21 +173,12 @@ def merge_atoms(forest, numbers, room, component, n, first, second, rng):
 
 
 @helper
-def try_rows(forest, numbers, room, component, passes, g, rng):
-    """One proposal, with the probability of Metropolis and Hastings; whether it was accepted."""
-    i = int(uniform(rng) * len(component))
-    first = np.int64(component[i])
-    z = forest.leaf[first]
-    if forest.rows[z] < 2:
-        return False
-    j = i
-    while j == i:
-        j = row_of_leaf(forest, room, z, rng)
-    second = np.int64(component[j])
-    splits = first == second
-    n = add_members(room, first, np.int64(0))
-    if not splits:
-        n = add_members(room, second, n)
+def try_members(forest, numbers, room, component, n, i, j, passes, g, rng):
+    """One proposal for n rows, all of the atoms of i and j, with the probability of Metropolis and
+    Hastings; whether it was accepted.
+    """
+    first, second = np.int64(component[i]), np.int64(component[j])
+    z, splits = forest.leaf[first], first == second
     log_q = draw_sides_of_rows(forest, numbers, room, component, n, z, i, j, splits, passes, rng)
     ratio = log_ratio_of_sides(forest, numbers, room, n, z, g) - log_q
     if math.log(uniform(rng)) >= (ratio if splits else -ratio):
@@ -197,6 +188,40 @@ def try_rows(forest, numbers, room, component, passes, g, rng):
     else:
         merge_atoms(forest, numbers, room, component, n, first, second, rng)
     return True
+
+
+@helper
+def try_rows(forest, numbers, room, component, passes, g, rng):
+    """One proposal for two rows of a leaf; whether it was accepted."""
+    i = int(uniform(rng) * len(component))
+    first = np.int64(component[i])
+    z = forest.leaf[first]
+    if forest.rows[z] < 2:
+        return False
+    j = i
+    while j == i:
+        j = row_of_leaf(forest, room, z, rng)
+    n = add_members(room, first, np.int64(0))
+    if component[j] != first:
+        n = add_members(room, np.int64(component[j]), n)
+    return try_members(forest, numbers, room, component, n, i, j, passes, g, rng)
+
+
+@helper
+def list_all(room, n):
+    """All rows take part."""
+    for r in range(n):
+        room.member[r] = r
+
+
+@compiled
+def split_gathered(forest, numbers, room, component, i, j, passes, g, rng):
+    """One proposal to split an atom or merge two, whose rows are all that are here; whether it was
+    accepted.
+    """
+    list_all(room, len(component))
+    n = np.int64(len(component))
+    return try_members(forest, numbers, room, component, n, i, j, passes, g, rng)
 
 
 @compiled

@@ -18,6 +18,7 @@ from bhmc.model.diffused.kernels.atom_splits import (
     add_members,
     draw_sides_of_rows,
     draw_theta_of_side,
+    list_all,
     list_rows,
     merge_atoms,
     share_rows,
@@ -162,22 +163,26 @@ def log_ratio_of_branch(forest, numbers, room, n, first, second, top):
 
 
 @helper
-def try_branch(forest, numbers, room, component, passes, rng):
-    """One proposal, with the probability of Metropolis and Hastings; whether it was accepted."""
-    i, j = int(uniform(rng) * len(component)), int(uniform(rng) * len(component))
+def draw_top(forest, first, second, rng):
+    """The node below which a branch begins or ends: an ancestor drawn evenly for one atom, the last
+    common ancestor of two; -1 where two share a leaf, or the second has company on its branch.
+    """
+    z = forest.leaf[first]
+    if first == second:
+        return ancestor_at(forest, z, int(uniform(rng) * forest.level[z]))
+    if forest.leaf[second] == z:
+        return np.int64(-1)
+    top, child = branching(forest, z, forest.leaf[second])
+    return top if forest.rows[child] == forest.count[second] else np.int64(-1)
+
+
+@helper
+def try_branch_of_members(forest, numbers, room, component, n, i, j, top, passes, rng):
+    """One proposal for n rows, all of the atoms of i and j, with the probability of Metropolis and
+    Hastings; whether it was accepted.
+    """
     first, second = np.int64(component[i]), np.int64(component[j])
     z, splits = forest.leaf[first], first == second
-    if i == j or (not splits and forest.leaf[second] == z):
-        return False
-    if splits:
-        top = ancestor_at(forest, z, int(uniform(rng) * forest.level[z]))
-    else:
-        top, child = branching(forest, z, forest.leaf[second])
-        if forest.rows[child] > forest.count[second]:
-            return False
-    n = add_members(room, first, np.int64(0))
-    if not splits:
-        n = add_members(room, second, n)
     log_q = draw_sides_of_rows(forest, numbers, room, component, n, z, i, j, splits, passes, rng)
     ratio = log_ratio_of_branch(forest, numbers, room, n, first, second, top) - log_q
     if math.log(uniform(rng)) >= (ratio if splits else -ratio):
@@ -187,6 +192,39 @@ def try_branch(forest, numbers, room, component, passes, rng):
     else:
         close_branch(forest, numbers, room, component, n, first, second, rng)
     return True
+
+
+@helper
+def try_branch(forest, numbers, room, component, passes, rng):
+    """One proposal for two rows; whether it was accepted."""
+    i, j = int(uniform(rng) * len(component)), int(uniform(rng) * len(component))
+    first, second = np.int64(component[i]), np.int64(component[j])
+    if i == j:
+        return False
+    top = draw_top(forest, first, second, rng)
+    if top < 0:
+        return False
+    n = add_members(room, first, np.int64(0))
+    if first != second:
+        n = add_members(room, second, n)
+    return try_branch_of_members(forest, numbers, room, component, n, i, j, top, passes, rng)
+
+
+@compiled
+def top_of_branch(forest, first, second, rng):
+    """As `draw_top`."""
+    return draw_top(forest, first, second, rng)
+
+
+@compiled
+def branch_gathered(forest, numbers, room, component, i, j, top, passes, alpha, g, rng):
+    """One proposal to give rows a branch of their own or to take it back, all rows of the atoms of
+    i and j being here and no others; whether it was accepted.
+    """
+    set_rates(forest, alpha, g)
+    list_all(room, len(component))
+    n = np.int64(len(component))
+    return try_branch_of_members(forest, numbers, room, component, n, i, j, top, passes, rng)
 
 
 @compiled

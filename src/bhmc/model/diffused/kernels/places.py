@@ -34,7 +34,9 @@ def set_rates(forest, alpha, g):
 
 @helper
 def log_gamma(forest, row, n):
-    """log Gamma(n + c) with the concentration of a row, found once for every n."""
+    """log Gamma(n + c) with the concentration of a row, found once for every n that has room."""
+    if n >= forest.log_gamma.shape[1]:
+        return math.lgamma(n + forest.log_gamma_at[row])
     value = forest.log_gamma[row, n]
     if math.isnan(value):
         value = math.lgamma(n + forest.log_gamma_at[row])

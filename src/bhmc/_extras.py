@@ -38,6 +38,21 @@ def import_anywidget(what: str) -> Any:
     return _import_extra("anywidget", "anywidget", "notebook", what)
 
 
+def import_distributed(what: str) -> Any:
+    """The scheduler and workers of Dask, likewise."""
+    return _import_extra("distributed", "Dask", "dask", what)
+
+
+def import_pyarrow_parquet(what: str) -> Any:
+    """The part of pyarrow that reads Parquet files by row groups, likewise."""
+    return _import_extra("pyarrow.parquet", "pyarrow", "blocks", what).parquet
+
+
+def import_zarr(what: str) -> Any:
+    """zarr, likewise."""
+    return _import_extra("zarr", "zarr", "blocks", what)
+
+
 def _import_extra(package: str, name: str, extra: str, what: str) -> Any:
     try:
         return __import__(package)

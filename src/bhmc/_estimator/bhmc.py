@@ -22,6 +22,8 @@ from bhmc._estimator.point_estimate import described, point_estimate, scores_of_
 from bhmc._estimator.profiles import feature_blocks, word_features
 from bhmc._estimator.progress import CallbackSupport, Listener, with_callbacks
 from bhmc._estimator.rounds import AUTO
+from bhmc._estimator.rows_elsewhere import in_memory, rows_elsewhere
+from bhmc._estimator.rows_of_fit import Shown
 from bhmc._estimator.running import chosen_by_data, run_task, task_of
 from bhmc._estimator.sizes import start_for
 from bhmc._estimator.table_reading import Given, categories_by_name, read_for_fit, with_families
@@ -346,32 +348,38 @@ class BHMC(
     def _fit(self, X, listeners: Sequence[Listener], feature_names=None) -> "BHMC":
         """`fit`, with further listeners to its chains."""
         self._check_parameters()
-        given = self._check_data(X, feature_names)
+        X = in_memory(X)
+        elsewhere = rows_elsewhere(self, X)
+        given = self._check_data(X if elsewhere is None else elsewhere.shown.data, feature_names)
         X, data, columns = given.X, given.data, given.columns
-        transition = self._bound_transition(data, columns)
+        shown = Shown.of(data) if elsewhere is None else elsewhere.shown
+        n_rows = data.shape[0] if elsewhere is None else elsewhere.n_rows
+        transition = self._bound_transition(shown.data, columns)
         init = check_init(
-            start_for(self, transition, data.shape[0]),
-            n_rows=data.shape[0],
+            start_for(self, transition, n_rows),
+            n_rows=n_rows,
             n_levels=self.n_levels,
             n_components=self.fixed_components,
         )
         # The last digits of products depend on the number of threads.
         with one_blas_thread(), naming_columns(columns.names, columns.origin):
-            evidence, transition = self._family_by_evidence(transition, data, columns)
+            evidence, transition = self._family_by_evidence(transition, shown.data, columns)
             numbers = evidence and evidence.chosen.likelihood
-            note = note_on_gaps(self, transition, data, columns)
-            likelihood = resolve(self.likelihood, data, columns, transition.located, numbers)
-            family = likelihood.prepare(data)
+            note = note_on_gaps(self, transition, shown.data, columns)
+            likelihood = resolve(self.likelihood, shown.data, columns, transition.located, numbers)
+            family = shown.family(likelihood)
         family.check_precision(self.precision)
         *seeds, estimate_seed, outlier_seed = seed_sequence(self.random_state).spawn(
             self.n_chains + 2
         )
         likelihood, family, transition = chosen_by_data(
-            self, likelihood, family, transition, init, data
+            self, likelihood, family, transition, shown.start(init), shown.data
         )
-        log_choice(data.shape, likelihood, transition)
-        task = task_of(self, likelihood, family, transition, init, data, numbers)
-        course, going = run_task(self, task, seeds, data, listeners, transition.cost)
+        if family.n_rows != data.shape[0]:
+            family = likelihood.prepare(data, shown.summary)
+        log_choice((n_rows, data.shape[1]), likelihood, transition)
+        task = task_of(self, likelihood, family, transition, init, data, numbers, elsewhere)
+        course, going = run_task(self, task, seeds, data, listeners, transition.cost, elsewhere)
         kept = common_draws([one.recorder for one in course.ended])
         if not kept:
             raise KeyboardInterrupt

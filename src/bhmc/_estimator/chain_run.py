@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,11 +24,15 @@ from bhmc.model.state import State
 from bhmc.posterior.recorder import Recorder
 from bhmc.posterior.retention import Plan
 from bhmc.rows.local import LocalRows
+from bhmc.rows.parted import PartLost, RowsGoneError
 
 # Seconds from one checkpoint to the next; more where writing one takes more than this share of
 # that time, as it may where draws are large.
 _BETWEEN_CHECKPOINTS = 30.0
 _SHARE_OF_CHECKPOINTS = 0.02
+
+# Sweeps after which a chain whose rows may be lost keeps a copy of itself.
+_SWEEPS_BETWEEN_COPIES = 10
 
 Stop = Callable[[], bool]
 """Says whether a chain is asked to stop."""
@@ -60,6 +65,8 @@ class Task(NamedTuple):
     """Sweeps after which the last stretch of a round began (`rounds.py`)."""
     following: Task | None = None
     """The next round, whose draws are noted too."""
+    is_outdated: Callable[[], bool] | None = None
+    """Where others hold the rows and may lose them: whether rows are lost, or should move."""
 
     @property
     def n_sweeps(self) -> int:
@@ -241,15 +248,40 @@ class _Run:
     """One chain on its way."""
 
     def __init__(self, task: Task, before: Checkpoint, watch: _Watch, saved: SavedChain | None):
-        self._task, self._watch, self._saved = task, watch, saved
+        self._task, self._before, self._watch, self._saved = task, before, watch, saved
         self._rng, self._recorder, self._made = before.rng, before.recorder, before.made
         self._following = None  # of sweeps that note nothing for a next round it has none
         if task.following is not None:
             self._following = before.following or Recorder(task.plan)
-        self._chain = task.make_chain(before.rng, before.captured, watch.stop)
+        self._copy = _copied(before) if task.is_outdated else None
+        self._chain: Any = None
         self._last_saved, self._wait = time.monotonic(), _BETWEEN_CHECKPOINTS
 
     def to_the_end(self) -> Ended:
+        """All sweeps; where rows are lost, those since the last copy of the chain once more."""
+        captured = self._before.captured
+        while True:
+            try:
+                self._chain = self._task.make_chain(self._rng, captured, self._watch.stop)
+                return self._all_sweeps()
+            except PartLost:
+                assert self._copy is not None, "rows in memory are not lost"
+                captured = self._go_back(self._copy)
+            except RowsGoneError:
+                if self._saved is not None and self._copy is not None and self._copy.made:
+                    self._saved.write(self._copy)
+                raise
+
+    def _go_back(self, then: Checkpoint) -> Any:
+        """Be where the chain was at its copy; what it captured then."""
+        again = _copied(then)
+        self._rng, self._made = again.rng, again.made
+        self._recorder.become(again.recorder)
+        if self._following is not None:
+            self._following.become(again.following or Recorder(self._task.plan))
+        return again.captured
+
+    def _all_sweeps(self) -> Ended:
         task, recorder, kept = self._task, self._recorder, self._recorder
         try:
             run(
@@ -267,7 +299,7 @@ class _Run:
         out_of_time = self._made < task.n_sweeps and self._watch.is_over
         if out_of_time and not recorder.rows:
             # A copy: the chain that goes on later has not made this draw.
-            kept = Recorder.from_contents(recorder.contents(), task.plan)
+            kept = recorder.copy()
             kept.on_draw(self._chain)
         result = None if task.result is None else task.result(self._chain)
         kept = kept.first(min(task.n_draws, len(kept.rows)))
@@ -280,6 +312,10 @@ class _Run:
         due = time.monotonic() - self._last_saved > self._wait
         if stopped or due or made == self._task.n_sweeps:
             self._save()
+        if self._task.is_outdated is not None and made % _SWEEPS_BETWEEN_COPIES == 0:
+            self._copy = _copied(self._now())
+            if self._task.is_outdated():
+                raise PartLost
         return stopped
 
     def _note_for_next_round(self, chain: Sampler, made: int) -> None:
@@ -309,6 +345,13 @@ class _Run:
             task.thin,
             self._following,
         )
+
+
+def _copied(chain: Checkpoint) -> Checkpoint:
+    """A copy that nobody changes; what was captured is one already."""
+    following = None if chain.following is None else chain.following.copy()
+    rng, recorder = copy.deepcopy(chain.rng), chain.recorder.copy()
+    return chain._replace(rng=rng, recorder=recorder, following=following)
 
 
 def common_draws(recorders: list[Recorder]) -> list[Recorder]:
@@ -343,6 +386,7 @@ def transition_chain(
     n_settling: int = 0,
     of_rows: Callable[[Any], ConjugateFamily] | None = None,
     n_threads: int = 1,
+    rows_of_chain: Callable[[], Any] | None = None,
 ) -> Sampler:
     """A chain of a transition, as `Task.make_chain` makes it; its sweeps are short.
 
@@ -364,8 +408,13 @@ def transition_chain(
         Binds the family to some rows, for `init="sample"`.
     n_threads : int, default=1
         Threads of the chain, where its sampler is "blocked".
+    rows_of_chain : callable, optional
+        Makes the rows of a chain where they are not in memory.
     """
-    rows = LocalRows(family, precision, n_threads=n_threads)
+    if rows_of_chain is None:
+        rows: Any = LocalRows(family, precision, n_threads=n_threads)
+    else:
+        rows = rows_of_chain()
     if captured is None and isinstance(init, str) and init == "sample":
         assert of_rows is not None, "a sample is of some rows"
         chain = chain_from_sample(transition, rows, of_rows, n_levels=n_levels, rng=rng)

@@ -158,7 +158,7 @@ def describe_fit(
     ----------
     parameters : dict
         Of the estimator.
-    X : array or sparse matrix
+    X : array, sparse matrix or RowsElsewhere
         The data.
     chosen : mapping, optional
         What parameters that are "auto" stand for, by their names.
@@ -167,7 +167,7 @@ def describe_fit(
     fit = {name: _text(value) for name, value in parameters.items() if name not in _FREE}
     if not isinstance(parameters["random_state"], int | np.integer):
         del fit["random_state"]  # a seed that nobody named
-    return fit | {"data": digest_of_data(X)}
+    return fit | {"data": X.digest if hasattr(X, "digest") else digest_of_data(X)}
 
 
 def _text(value: Any) -> str:

@@ -14,6 +14,7 @@ from bhmc._estimator.chain_run import Task, transition_chain
 from bhmc._estimator.checkpoint import describe_fit
 from bhmc._estimator.progress import Listener
 from bhmc._estimator.rounds import AUTO, AUTO_DRAWS, Aim, Course, most_sweeps, run_rounds
+from bhmc._estimator.rows_of_fit import RowsElsewhere
 from bhmc._estimator.sizes import PILOT_ROWS, sampler_for, threads_for
 from bhmc._estimator.warm_start import Going, chains_to_go_on
 from bhmc._sampling.settled_start import sweeps_to_settle
@@ -127,6 +128,7 @@ def task_of(
     init: Any,
     data: Any,
     numbers: str | None = None,
+    elsewhere: RowsElsewhere | None = None,
 ) -> Task:
     """What the chains are to do.
 
@@ -146,8 +148,11 @@ def task_of(
         The data.
     numbers : str, optional
         The family of numbers that held-out rows chose, if they were asked.
+    elsewhere : RowsElsewhere, optional
+        All rows, where they are not in memory; `family` and `data` are of those that are watched.
     """
-    sampler = sampler_for(model, transition, family.n_rows)
+    n_rows = family.n_rows if elsewhere is None else elsewhere.n_rows
+    sampler = sampler_for(model, transition, n_rows)
     stand_for = {"transition": transition.name, "sampler": sampler, "init": init}
     chosen = {name: value for name, value in stand_for.items() if _is_auto(getattr(model, name))}
     if numbers is not None:
@@ -162,9 +167,9 @@ def task_of(
             sampler=sampler,
             init=init,
             precision=model.precision,
-            n_settling=_sweeps_to_settle(model, family.n_rows, init),
-            of_rows=partial(bound_to, likelihood, data),
+            n_settling=_sweeps_to_settle(model, n_rows, init),
             n_threads=threads_for(model),
+            **_where(elsewhere, likelihood, data, model.precision),
         ),
         n_warmup=model.n_warmup,
         n_draws=n_draws,
@@ -172,7 +177,21 @@ def task_of(
         as_paper=model.hyper == "paper",
         plan=_plan(model, family.n_rows, n_draws),
         chosen=chosen,
+        is_outdated=elsewhere.is_outdated if elsewhere and elsewhere.may_lose else None,
     )
+
+
+def _where(
+    elsewhere: RowsElsewhere | None, likelihood: Likelihood, data: Any, precision: str
+) -> dict[str, Any]:
+    """Where chains find their rows, and a sample of them."""
+    if elsewhere is None:
+        return {"of_rows": partial(bound_to, likelihood, data)}
+    bound = elsewhere.bind(likelihood)
+    return {
+        "of_rows": partial(elsewhere.family_of, likelihood),
+        "rows_of_chain": partial(elsewhere.rows_of_chain, likelihood, bound, precision),
+    }
 
 
 def _sweeps_to_settle(model: Any, n_rows: int, init: Any) -> int:
@@ -189,6 +208,7 @@ def run_task(
     X: Any,
     listeners: Sequence[Listener],
     cost: float = 1.0,
+    elsewhere: RowsElsewhere | None = None,
 ) -> tuple[Course, Going]:
     """How all chains have run, and what a later fit goes on from.
 
@@ -206,12 +226,14 @@ def run_task(
         Hear of every sweep beside the bar and the callbacks.
     cost : float, default=1.0
         As in `most_sweeps`.
+    elsewhere : RowsElsewhere, optional
+        All rows, where they are not in memory; X are those that are watched.
     """
     memory = memory_sentence(model.keep, X.shape[0], task.n_draws, model.n_chains)
-    fit = describe_fit(model.get_params(), X, task.chosen)
-    aim = _aim(model, X.shape[0], cost)
+    fit = describe_fit(model.get_params(), elsewhere or X, task.chosen)
+    aim = _aim(model, X.shape[0], cost, elsewhere)
     chains = chains_to_go_on(model, fit)
-    course = run_rounds(model, task, aim, seeds, X, memory, listeners, chains)
+    course = run_rounds(model, task, aim, seeds, elsewhere or X, memory, listeners, chains)
     return course, Going(fit, course.chains)
 
 
@@ -225,10 +247,11 @@ def _plan(model: Any, n_rows: int, n_draws: int) -> Plan:
     return plan(model.keep, best=model.estimate == "map", **shape)
 
 
-def _aim(model: Any, n_rows: int, cost: float) -> Aim:
+def _aim(model: Any, n_watched: int, cost: float, elsewhere: RowsElsewhere | None) -> Aim:
     """When the chains are to end."""
+    n_rows = n_watched if elsewhere is None else elsewhere.n_rows
     return Aim(
-        plan_for=partial(_plan, model, n_rows),
+        plan_for=partial(_plan, model, n_watched),
         # After the paper's warm-up nothing is learned, and chains that stand apart stay apart.
         auto=model.n_draws == AUTO and model.hyper != "paper",
         adds=model.warm_start,

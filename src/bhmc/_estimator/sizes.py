@@ -10,7 +10,7 @@ AUTO = "auto"
 
 # From so many rows on all rows are redrawn at once, and chains start from a fit of a sample.
 # docs/scale.md has the measurements.
-_MANY_ROWS, _ROWS_FOR_A_SAMPLE = 20_000, 50_000
+_MANY_ROWS, ROWS_FOR_A_SAMPLE = 20_000, 50_000
 
 # Pilot chains, which choose settings, see at most so many rows.
 PILOT_ROWS = 20_000
@@ -47,7 +47,7 @@ def start_for(model: Any, transition: Transition, n_rows: int) -> Any:
     """
     if not _is_auto(model.init):
         return model.init
-    return "sample" if n_rows >= _ROWS_FOR_A_SAMPLE and _may(model, transition) else "kmeans"
+    return "sample" if n_rows >= ROWS_FOR_A_SAMPLE and _may(model, transition) else "kmeans"
 
 
 def _may(model: Any, transition: Transition) -> bool:

@@ -260,20 +260,38 @@ def without_empty(partition: Partition) -> Partition:
     partition : Partition
         Some of its nodes or components may have no row.
     """
+    nodes, components = held_parts(partition)
+    new_node, new_component = _new_numbers(nodes), _new_numbers(components)
+    parents = partition.parents[nodes]
+    return Partition(
+        leaf=new_node[partition.leaf],
+        component=new_component[partition.component],
+        parents=np.where(parents >= 0, new_node[parents], -1).astype(np.int32),
+    )
+
+
+def held_parts(partition: Partition) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(the nodes, the components) that hold a row, each in order.
+
+    Parameters
+    ----------
+    partition : Partition
+        Some of its nodes or components may have no row.
+    """
     is_used = np.zeros(len(partition.parents), dtype=bool)
     is_used[0] = True
     node = np.unique(partition.leaf)
     while len(node) > 1 or node[0]:
         is_used[node] = True
         node = np.unique(np.maximum(partition.parents[node], 0))
-    new = (np.cumsum(is_used) - 1).astype(np.int32)
-    parents = partition.parents[is_used]
-    component = np.unique(partition.component, return_inverse=True)[1]
-    return Partition(
-        leaf=new[partition.leaf],
-        component=component.astype(np.int32),
-        parents=np.where(parents >= 0, new[parents], -1).astype(np.int32),
-    )
+    return np.flatnonzero(is_used), np.unique(partition.component).astype(np.int64)
+
+
+def _new_numbers(kept: NDArray[np.int64]) -> NDArray[np.int32]:
+    """new[old] of what is kept, in order; -1 for all else."""
+    new = np.full(int(kept.max(initial=-1)) + 1, -1, dtype=np.int32)
+    new[kept] = np.arange(len(kept), dtype=np.int32)
+    return new
 
 
 def is_matrix(array) -> bool:

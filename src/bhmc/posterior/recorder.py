@@ -121,6 +121,20 @@ class Recorder:
         fewer.best, fewer.best_value = self.best, self.best_value
         return fewer
 
+    def copy(self) -> Recorder:
+        """A recorder that goes on from here by itself."""
+        return Recorder.from_contents(self.contents(), self.plan)
+
+    def become(self, other: Recorder) -> None:
+        """Have noted what another has, which is not used any more.
+
+        Parameters
+        ----------
+        other : Recorder
+            The other one.
+        """
+        self.__dict__.update(other.__dict__)
+
     def within(self, most_bytes: int) -> Recorder:
         """The numbers of all draws, and as many partitions and whole draws as take no more bytes.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,9 +91,12 @@ def places_of(menu: Menu, shape: tuple[int, int]) -> tuple[NDArray[np.int64], ND
     return place, is_open
 
 
+Value = TypeVar("Value")
+
+
 def in_order(
-    work: Callable[[slice], Totals], blocks: Sequence[slice], n_threads: int
-) -> Iterable[Totals]:
+    work: Callable[[slice], Value], blocks: Sequence[slice], n_threads: int
+) -> Iterable[Value]:
     """What `work` returns for each block, in the order of the blocks.
 
     Parameters
@@ -110,6 +113,8 @@ def in_order(
     return _on_threads(work, blocks, n_threads)
 
 
-def _on_threads(work: Callable, blocks: Sequence[slice], n_threads: int) -> Iterator[Totals]:
+def _on_threads(
+    work: Callable[[slice], Value], blocks: Sequence[slice], n_threads: int
+) -> Iterator[Value]:
     with ThreadPoolExecutor(n_threads) as pool:
         yield from pool.map(work, blocks)

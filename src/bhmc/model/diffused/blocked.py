@@ -11,6 +11,7 @@ from bhmc.model.diffused.gathered_splits import split_and_merge_gathered
 from bhmc.model.diffused.row_stage import RowStage
 from bhmc.model.diffused.sampler import DiffusedSampler
 from bhmc.model.leaf_shares import log_gamma_draws, log_products
+from bhmc.model.state import Partition, State, held_parts, paths_to, without_empty
 from bhmc.rows.protocol import Menu
 
 Floats = NDArray[np.float64]
@@ -27,6 +28,27 @@ class BlockedDiffusedSampler(DiffusedSampler):
 
     # One row after the other redraws a few rows only, and so finds fewer new atoms by itself.
     power_of_splits = 0.5
+
+    def partition(self) -> Partition:
+        """A copy of the current tree and components, as the rows that are watched show them."""
+        return without_empty(super().partition())
+
+    def state(self) -> State:
+        """A copy of the current state; of rows elsewhere it has those that are watched alone."""
+        state = super().state()
+        whole = Partition(state.paths[:, -1], state.components, state.parents)
+        nodes, components = held_parts(whole)
+        if len(nodes) == len(state.parents) and len(components) == len(state.theta):
+            return state
+        seen = without_empty(whole)
+        return State(
+            paths_to(seen.leaf, seen.parents, state.n_levels),
+            seen.component.astype(np.int32),
+            seen.parents,
+            state.theta[components],
+            state.shared,
+            state.params._replace(locations=state.params.locations[nodes]),
+        )
 
     def redraw_rows(self) -> None:
         """Path and component of all rows: most at once given weights of the atoms; some not.

@@ -1,0 +1,104 @@
+"""Data of `fit` that stay where they are: memory-mapped, in files read in blocks, with Dask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bhmc._estimator.rows_of_fit import RowsElsewhere
+from bhmc._estimator.sizes import AUTO, ROWS_FOR_A_SAMPLE, threads_for
+from bhmc._extras import import_pandas
+from bhmc.rows.dask import DaskHolder, current_client, is_dask, spread
+from bhmc.rows.parted import HolderHere
+from bhmc.rows.sources import ArraySource, Source, is_source
+from bhmc.rows.sources.zarr_arrays import chunked_source, is_chunked
+
+
+def source_of(X: Any) -> Source | None:
+    """X as a table that is read in blocks; None where it is none.
+
+    Parameters
+    ----------
+    X : object
+        What a user gives for data.
+    """
+    if is_source(X):
+        return X
+    if isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub":
+        return ArraySource(X)
+    return chunked_source(X) if is_chunked(X) else None
+
+
+def in_memory(X: Any) -> Any:
+    """X, or all of its rows where they are few and elsewhere.
+
+    Parameters
+    ----------
+    X : object
+        What a user gives for data.
+    """
+    if is_dask(X):
+        return X if spread(X).X.shape[0] >= ROWS_FOR_A_SAMPLE else X.compute()
+    source = source_of(X)
+    if source is None or source.shape[0] >= ROWS_FOR_A_SAMPLE:
+        return X
+    rows = source.read(slice(0, source.shape[0]))
+    return rows if source.names is None else _frame(rows, source.names)
+
+
+def rows_elsewhere(model: Any, X: Any) -> RowsElsewhere | None:
+    """All rows of a fit where they stay where they are; None where X is in memory.
+
+    Parameters
+    ----------
+    model : BHMC
+        The estimator.
+    X : object
+        What `in_memory` gave.
+    """
+    if is_dask(X):
+        found = spread(X)
+        check_settings(model, "a Dask collection")
+        return RowsElsewhere(DaskHolder(found.X, current_client(), found.names, model.precision))
+    source = source_of(X)
+    if source is None:
+        return None
+    check_settings(model, source.describe())
+    return RowsElsewhere(HolderHere(source, threads_for(model), model.precision))
+
+
+def _frame(rows: Any, names: Any) -> Any:
+    """Rows with the names of their columns."""
+    return import_pandas("a table with names of columns").DataFrame(rows, columns=list(names))
+
+
+def check_settings(model: Any, said: str) -> None:
+    """Refuse what needs all rows in memory.
+
+    Parameters
+    ----------
+    model : BHMC
+        The estimator.
+    said : str
+        What the rows are.
+    """
+    start = model.init if isinstance(model.init, str) else "labels"
+    wanted = {
+        "transition": (_name(model.transition), (AUTO, "diffused", "gaussian")),
+        "sampler": (model.sampler, (AUTO, "blocked")),
+        "init": (start, (AUTO, "sample")),
+        "hyper": (model.hyper, ("exact",)),
+        "fixed_components": (model.fixed_components, (None,)),
+        "columns": (model.columns, (None,)),
+    }
+    for name, (value, allowed) in wanted.items():
+        if value not in allowed:
+            raise ValueError(
+                f"{name}={value!r} needs all rows in memory, and these stay in {said}: use "
+                f"{name}={' or '.join(map(repr, allowed))}, or load the rows first."
+            )
+
+
+def _name(transition: Any) -> Any:
+    return getattr(transition, "name", transition)

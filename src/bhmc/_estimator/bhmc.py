@@ -350,7 +350,9 @@ class BHMC(
         self._check_parameters()
         X = in_memory(X)
         elsewhere = rows_elsewhere(self, X)
-        given = self._check_data(X if elsewhere is None else elsewhere.shown.data, feature_names)
+        if elsewhere is not None:
+            X, feature_names = elsewhere.shown.data, elsewhere.names or feature_names
+        given = self._check_data(X, feature_names)
         X, data, columns = given.X, given.data, given.columns
         shown = Shown.of(data) if elsewhere is None else elsewhere.shown
         n_rows = data.shape[0] if elsewhere is None else elsewhere.n_rows
@@ -385,6 +387,8 @@ class BHMC(
             raise KeyboardInterrupt
         # Nothing fitted is set before this: a refusal leaves the estimator as it was.
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
+        if elsewhere is not None and elsewhere.names is not None:
+            self.feature_names_in_ = np.array(elsewhere.names, dtype=object)
         self._going: Going = going
         self.ended_by_, self.interrupted_ = course.by, course.by == "interrupt"
         self.n_sweeps_ = max(one.made for one in course.chains)

@@ -1,53 +1,24 @@
 """`Prediction`: what a fitted `BHMC` says of rows it has not seen. Wiring, no mathematics."""
 
-from typing import Any, NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from bhmc._compiled.blas_threads import one_blas_thread
-from bhmc._estimator.empty_rows import NOWHERE, warn_of_empty
+from bhmc._estimator.answers import Answers
+from bhmc._estimator.empty_rows import warn_of_empty
+from bhmc._estimator.prediction_blocks import Answer, Question, answered
 from bhmc._estimator.table_reading import (
-    fitted_names,
-    read_for_prediction,
     rows_with_text,
     width_of,
 )
-from bhmc._validation.column_plan import ColumnPlan
-from bhmc._validation.data import check_values
-from bhmc._validation.errors import naming_columns
-from bhmc._validation.frames import is_frame
 from bhmc._validation.parameters import check_whole, seed_sequence
-from bhmc._validation.planned_frames import known_frame
-from bhmc.likelihoods import ConjugateFamily, Likelihood
-from bhmc.model.protocol import Places, Predictive
-from bhmc.model.state import paths_to
-from bhmc.posterior.draws import Draws, Mixture
-from bhmc.posterior.new_outliers import new_outlier_scores
 from bhmc.posterior.predictive import (
-    log_density,
-    log_tables,
-    new_component,
-    node_tables,
-    responsibilities,
     sample_rows,
 )
-from bhmc.tree import Tree
 
 
-class _NewRows(NamedTuple):
-    """Checked rows that need not be those of the fit."""
-
-    family: ConjugateFamily
-    """The likelihood bound to them; a row without entries holds zeros."""
-    empty: NDArray[np.bool_]
-    """(n,) which of them have no entry."""
-
-
-class Prediction(TransformerMixin):
+class Prediction(Answers, TransformerMixin):
     """The methods of `BHMC` for rows that need not be those of the fit.
 
     Only `sample` is random. `predict`, `predict_path`, `predict_proba`, `transform` and
@@ -62,16 +33,7 @@ class Prediction(TransformerMixin):
     for every number and -1 for node and component, with a warning.
     """
 
-    transition_: Any
-    # Set by `fit`.
-    tree_: Tree
-    draws_: Draws
-    likelihood_: Likelihood
-    categories_: dict[Any, list]
-    column_plan_: ColumnPlan
-    n_features_in_: int
-
-    def predict(self, X, level: int | None = None) -> NDArray[np.int32]:
+    def predict(self, X, level: int | None = None, *, out=None) -> NDArray[np.int32]:
         """The most probable node of each row at a level: the argmax of `predict_proba`.
 
         Nodes are numbered from 0 within the level, as in `labels_` and `labels_at`: at the leaves
@@ -88,15 +50,18 @@ class Prediction(TransformerMixin):
             counts as a missing entry, with a warning.
         level : int, optional
             0 is the root; the leaves where not given.
+        out : path-like, optional
+            A .npy file that the nodes are written into, block by block where X is read so; what is
+            returned is that file, memory-mapped.
 
         Returns
         -------
         (n,) array
             Nodes numbered from 0 within the level, as in `labels_at`; -1 for a row without entries.
         """
-        new, labels = self._labels(X, level)
-        warn_of_empty(new.empty)
-        return labels
+        found = answered(self, Question("_labels", {"level": level}, None, np.int32), X, out)
+        warn_of_empty(found.empty)
+        return found.values
 
     def predict_path(self, X) -> NDArray[np.int32]:
         """(n, n_levels + 1) node ids of `tree_`, root first: the path of the most probable leaf.
@@ -109,12 +74,11 @@ class Prediction(TransformerMixin):
         X : (n, d) array or frame
             Rows with the columns of the fit, as in `predict`.
         """
-        new, label = self._labels(X, None)
-        warn_of_empty(new.empty)
-        leaf = np.where(new.empty, 0, label) + self.tree_.leaves[0]
-        paths = paths_to(leaf, self.tree_.parents, self.tree_.n_levels)
-        paths[new.empty] = NOWHERE
-        return paths
+        check_is_fitted(self)
+        width = self.tree_.n_levels + 1
+        found = answered(self, Question("_paths", {}, width, np.int32), X)
+        warn_of_empty(found.empty)
+        return found.values
 
     def predict_proba(self, X, level: int | None = None, *, return_new: bool = False):
         """Probability of each node of a level, given that the row joins one that exists.
@@ -142,14 +106,11 @@ class Prediction(TransformerMixin):
             Only with `return_new`: the probability that the row's path leaves the known tree before
             it reaches a node of this level.
         """
-        with one_blas_thread():
-            (family, empty), found = self._at_level(X, level)
-            known, new = np.empty((family.n_rows, len(found.share))), np.empty(family.n_rows)
-            tables = node_tables(family, self.tree_.theta, found, self._places())
-            for rows, joins, leaves in tables:
-                known[rows], new[rows] = joins, leaves
-        warn_of_empty(empty)
-        known[empty], new[empty] = np.nan, np.nan
+        check_is_fitted(self)
+        width = 1 + self._n_nodes(level)
+        found = answered(self, Question("_joins", {"level": level}, width, np.float64), X)
+        warn_of_empty(found.empty)
+        known, new = found.values[:, :-1], found.values[:, -1]
         return (known, new) if return_new else known
 
     def transform(self, X, *, return_new: bool = False):
@@ -176,21 +137,24 @@ class Prediction(TransformerMixin):
             components have heavy tails (`likelihood_.degrees`), which explain rows at any
             distance; `outlier_scores` finds such rows with every family.
         """
-        found, new, empty = self._responsibilities(X, return_new)
-        warn_of_empty(empty, stacklevel=3)  # scikit-learn calls this method in the user's place
-        return (found, new) if return_new else found
+        found = self._all_responsibilities(X, return_new)
+        warn_of_empty(found.empty, stacklevel=3)  # scikit-learn calls this in the user's place
+        probabilities, new = found.values[:, :-1], found.values[:, -1]
+        return (probabilities, new) if return_new else probabilities
 
-    def predict_component(self, X) -> NDArray[np.int32]:
+    def predict_component(self, X, *, out=None) -> NDArray[np.int32]:
         """(n,) the most probable component of each row: the argmax of `transform`.
 
         Parameters
         ----------
         X : (n, d) array or frame
             Rows with the columns of the fit, as in `predict`. A row without any entry has -1.
+        out : path-like, optional
+            A .npy file for the components, as in `predict`.
         """
-        found, _, empty = self._responsibilities(X)
-        warn_of_empty(empty)
-        return np.where(empty, NOWHERE, found.argmax(axis=1)).astype(np.int32)
+        found = answered(self, Question("_components", {}, None, np.int32), X, out)
+        warn_of_empty(found.empty)
+        return found.values
 
     def get_feature_names_out(self, input_features=None) -> NDArray[np.object_]:
         """Names of the columns of `transform`: component0, component1, ...
@@ -216,9 +180,9 @@ class Prediction(TransformerMixin):
         X : (n, d) array or frame
             Rows with the columns of the fit, as in `predict`.
         """
-        density, empty = self._log_density(X)
-        warn_of_empty(empty)
-        return density
+        found = answered(self, Question("_log_density", {}, None, np.float64), X)
+        warn_of_empty(found.empty)
+        return found.values
 
     def outlier_scores(self, X, *, random_state=0) -> NDArray[np.float64]:
         """(n,) how unusual each new row is, from 0 to 1: 1 minus a predictive tail probability.
@@ -236,11 +200,10 @@ class Prediction(TransformerMixin):
             Seed of the new rows. With a whole number the score of a row is always the same,
             whatever other rows are scored with it.
         """
-        (matrix, empty), seed = self._filled(X), seed_sequence(random_state)
-        with one_blas_thread(), naming_columns(fitted_names(self), self._origin()):
-            scores = new_outlier_scores(self._mixtures(), self.likelihood_, matrix, seed)
-        warn_of_empty(empty)
-        return np.where(empty, np.nan, scores)
+        given = {"seed": seed_sequence(random_state)}
+        found = answered(self, Question("_outlier_scores", given, None, np.float64), X)
+        warn_of_empty(found.empty)
+        return found.values
 
     def score(self, X, y=None) -> float:
         """The mean of `score_samples` over the rows that have entries.
@@ -252,9 +215,11 @@ class Prediction(TransformerMixin):
         y : ignored
             For scikit-learn's conventions.
         """
-        density, empty = self._log_density(X)
-        warn_of_empty(empty)
-        return float("nan") if empty.all() else float(np.mean(density[~empty]))
+        found = answered(self, Question("_log_density", {}, None, np.float64), X)
+        warn_of_empty(found.empty)
+        density = np.asarray(found.values)  # what Dask has is computed here
+        filled = density[~np.isnan(density)]
+        return float(np.mean(filled)) if len(filled) else float("nan")
 
     def sample(self, n_samples: int = 1, random_state=None):
         """New rows from the posterior predictive distribution.
@@ -283,100 +248,13 @@ class Prediction(TransformerMixin):
         X = sample_rows(self._mixtures(), self.likelihood_, n_samples, width_of(self), rng)
         return rows_with_text(self, X) if self.categories_ else X
 
-    def _labels(self, X, level: int | None) -> tuple[_NewRows, NDArray[np.int32]]:
-        """What `predict` returns, before the warning of empty rows."""
-        with one_blas_thread():
-            new, found = self._at_level(X, level)
-            labels = np.empty(new.family.n_rows, dtype=np.int32)
-            for rows, joins, _ in node_tables(new.family, self.tree_.theta, found, self._places()):
-                labels[rows] = joins.argmax(axis=1)
-        labels[new.empty] = NOWHERE
-        return new, labels
-
-    def _at_level(self, X, level: int | None) -> tuple[_NewRows, Predictive]:
-        """The family bound to X with the estimate's shared numbers, and a level of the estimate."""
-        (matrix, empty), deepest = self._filled(X), self.tree_.n_levels
-        level = deepest if level is None else check_whole(level, "level", 0)
-        if level > deepest:
-            raise ValueError(f"level must be at most {deepest}, got {level}.")
-        found = self.transition_.predictive(self.tree_, level)
-        return _NewRows(self._family(matrix).at(self.tree_.shared), empty), found
-
-    def _responsibilities(
-        self, X, with_new: bool = False
-    ) -> tuple[NDArray, NDArray, NDArray[np.bool_]]:
-        """What `transform` returns, as arrays whatever `set_output` asks for; and empty rows.
-
-        Without `with_new` the probabilities of a new component are NaN.
-        """
-        (matrix, empty), tree = self._filled(X), self.tree_
-        with one_blas_thread():
-            family = self._family(matrix).at(tree.shared)
-            weights = self.transition_.component_weights(tree)
-            n_new = len(weights) - tree.n_components
-            found, new = (
-                np.empty((family.n_rows, tree.n_components)),
-                np.full(family.n_rows, np.nan),
-            )
-            for rows, log_f in log_tables(family, tree.theta, places=self._places()):
-                found[rows] = responsibilities(log_f, weights, n_new)
-                if with_new:
-                    new[rows] = new_component(log_f, weights, n_new)
-        found[empty], new[empty] = np.nan, np.nan
-        return found, new, empty
-
-    def _log_density(self, X) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """What `score_samples` returns, and which rows are empty."""
-        matrix, empty = self._filled(X)
-        with one_blas_thread():
-            density = log_density(self._mixtures(), self._family(matrix))
-        density[empty] = np.nan
-        return density, empty
-
-    def _filled(self, X) -> tuple[Any, NDArray[np.bool_]]:
-        """Checked rows, and which of them have no entry: all are missing, or there are no words.
-
-        Zeros stand for what is missing in these, so that every family takes them.
-        """
-        matrix = self._check_new(X)
-        if sparse.issparse(matrix):
-            return matrix, self.likelihood_.extents(matrix) == 0
-        missing = np.isnan(matrix).all(axis=1)
-        matrix = np.where(missing[:, None], 0.0, matrix) if missing.any() else matrix
-        if not self.likelihood_.allows_missing:
-            check_values(matrix, fitted_names(self))
-        return matrix, missing | (self.likelihood_.extents(matrix) == 0)
-
-    def _places(self) -> Places | None:
-        """Where components of the estimate begin, if they have a place on the tree."""
-        return self.transition_.places(self.tree_)
-
-    def _mixtures(self) -> tuple[Mixture, ...]:
-        """The mixtures of the kept draws."""
-        if not self.draws_.mixtures:
-            raise ValueError(
-                "densities and new rows need the mixtures of draws, and none was kept."
-            )
-        return self.draws_.mixtures
-
-    def _family(self, matrix) -> ConjugateFamily:
-        """The family bound to checked rows; a wrong entry is said with its column's name."""
-        with naming_columns(fitted_names(self), self._origin()):
-            return self.likelihood_.prepare(matrix)
-
-    def _check_new(self, X) -> Any:
-        """X as a float64 matrix of at least one row, with the columns of the fit."""
+    def _all_responsibilities(self, X, with_new: bool) -> Answer:
+        """`_responsibilities` of rows wherever they are, as arrays whatever `set_output` says."""
         check_is_fitted(self)
-        X = known_frame(X)
-        framed = is_frame(X)
-        if framed or width_of(self) < self.n_features_in_:
-            # Names first: entries of a column in the wrong place say little.
-            validate_data(self, X, reset=False, skip_check_array=True)
-        matrix, _ = read_for_prediction(self, X)
-        if not framed:
-            validate_data(self, X, reset=False, skip_check_array=True)
-        return matrix
+        width = self.tree_.n_components + 1
+        given = {"with_new": with_new}
+        return answered(self, Question("_responsibilities", given, width, np.float64), X)
 
-    def _origin(self) -> list[int] | None:
-        """Numbers in X of the fitted columns, where these are not all."""
-        return self.column_plan_.fitted if width_of(self) < self.n_features_in_ else None
+    def _n_nodes(self, level: int | None) -> int:
+        """How many nodes a level has."""
+        return int((self.tree_.levels == self._checked_level(level)).sum())

@@ -62,7 +62,8 @@ class Answers:
         with one_blas_thread():
             (family, empty), found = self._at_level(X, level)
             labels = np.empty(family.n_rows, dtype=np.int32)
-            for rows, joins, _ in node_tables(family, self.tree_.theta, found, self._places()):
+            given = family, self.tree_.theta, found, self._places()
+            for rows, joins, _ in node_tables(*given, with_new=False):
                 labels[rows] = joins.argmax(axis=1)
         labels[empty] = NOWHERE
         return Answer(labels, empty)

@@ -88,7 +88,11 @@ def _log_new_of(family: Any, places: Places | None) -> Callable[[slice], Floats]
 
 
 def node_tables(
-    family: ConjugateFamily, theta: Floats, at: Predictive, places: Places | None = None
+    family: ConjugateFamily,
+    theta: Floats,
+    at: Predictive,
+    places: Places | None = None,
+    with_new: bool = True,
 ) -> Iterator[tuple[slice, Floats, Floats]]:
     """Some rows at a time, and their `node_probabilities`.
 
@@ -102,12 +106,17 @@ def node_tables(
         Where the next row goes at a level before it is seen.
     places : Places, optional
         As in `log_tables`.
+    with_new : bool, default=True
+        As in `node_probabilities`.
     """
-    for rows, log_f in log_tables(family, theta, len(at.share), places):
-        yield rows, *node_probabilities(log_f, at)
+    width = len(at.share)
+    for rows, log_f in log_tables(family, theta, width, places, most_rows=ROWS_IN_CACHE):
+        yield rows, *node_probabilities(log_f, at, with_new)
 
 
-def node_probabilities(log_f: Floats, at: Predictive) -> tuple[Floats, Floats]:
+def node_probabilities(
+    log_f: Floats, at: Predictive, with_new: bool = True
+) -> tuple[Floats, Floats]:
     """(n, m): p(z | x, z is a node of the level that exists); (n,): p(the row left before | x).
 
     p(z | x, joins) = sum_k p(k | x, joins) p(z | k, joins), in this order because nothing can
@@ -119,13 +128,19 @@ def node_probabilities(log_f: Floats, at: Predictive) -> tuple[Floats, Floats]:
         log f of every row under every component, as `log_tables` gives it.
     at : Predictive
         Where the next row goes at this level before it is seen.
+    with_new : bool, default=True
+        Whether the second is wanted; else it is NaN.
     """
-    joins = softmax(log_f + at.log_join, axis=1) @ at.share.T
+    joined = log_f + at.log_join
+    highest = joined.max(axis=1, keepdims=True)
+    joined -= highest
+    np.exp(joined, out=joined)
+    joins = joined @ at.share.T
     joins /= joins.sum(axis=1, keepdims=True)
-    log_leave, log_join = (
-        logsumexp(log_f + log_p, axis=1) for log_p in (at.log_leave, at.log_join)
-    )
-    return joins, expit(log_leave - log_join)
+    if not with_new:
+        return joins, np.full(len(log_f), np.nan)
+    log_join = highest[:, 0] + np.log(joined.sum(axis=1))
+    return joins, expit(logsumexp(log_f + at.log_leave, axis=1) - log_join)
 
 
 def responsibilities(log_f: Floats, weights: Floats, n_new: int = 1) -> Floats:

@@ -6,7 +6,7 @@ so that every row's numbers are the same in every run.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,27 @@ from bhmc.rows.tiles import add_sparse, add_statistics, tile_height
 
 # Types of the likelihood tables.
 PRECISIONS = ("float64", "float32")
+
+
+class _ByColumn(NamedTuple):
+    """The rows of each column, one column after the other."""
+
+    rows: NDArray
+    """(n,) numbers of rows."""
+    first: NDArray[np.int64]
+    """(columns + 1,) where those of a column begin."""
+
+    def of(self, k: int) -> NDArray[np.int64]:
+        """Those of column k, in order.
+
+        Parameters
+        ----------
+        k : int
+            The column.
+        """
+        if k >= len(self.first) - 1:
+            return np.empty(0, dtype=np.int64)
+        return self.rows[self.first[k] : self.first[k + 1]].astype(np.int64)
 
 
 class LocalRows:
@@ -57,6 +78,7 @@ class LocalRows:
         self.component = np.zeros(family.n_rows, dtype=np.int32)
         self._block, self._first_row = block or ROWS_PER_BLOCK, first_row
         self._n_threads = n_threads
+        self._is_gathering, self._by_column = False, None
         self._table = aligned((self.height, 0), 0.0, precision)
         self._rows = slice(0, 0)
         self._statistics = family.statistics(self._rows)
@@ -93,6 +115,7 @@ class LocalRows:
     def put(self, rows: Any, leaf: Any, component: Any) -> None:
         """Place rows at leaves (slots) and in components (columns)."""
         self.leaf[rows], self.component[rows] = leaf, component
+        self._by_column = None
 
     def take(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """(m, s) the sufficient statistics of a few rows."""
@@ -108,16 +131,23 @@ class LocalRows:
         """The rows are here: the same object."""
         yield Few(self, list(runs))
 
+    @contextmanager
+    def gathering(self) -> Iterator[None]:
+        """Rows stay sorted by their columns from one `gather` to the next."""
+        self._is_gathering, self._by_column = True, None
+        try:
+            yield
+        finally:
+            self._is_gathering, self._by_column = False, None
+
     def gather(self, columns: Sequence[int]) -> Gathered:
-        """All rows of a few components, found block by block."""
-        parts = []
-        for rows in slices(self.n_rows, self._block):
-            own = self.component[rows]
-            found = own == columns[0]
-            for column in columns[1:]:
-                found |= own == column
-            parts.append(rows.start + np.flatnonzero(found))
-        rows = np.concatenate(parts)
+        """All rows of a few components."""
+        sorted_rows = self._by_column or self._sorted()
+        if self._is_gathering:
+            self._by_column = sorted_rows
+        rows = np.concatenate([sorted_rows.of(k) for k in columns])
+        if len(columns) > 1:
+            rows.sort()
         family: Any = self.family
         t = family.statistics(rows)
         t.flags.writeable = False
@@ -129,6 +159,14 @@ class LocalRows:
         new = new_column.astype(np.int32)
         for rows in slices(self.n_rows, self._block):
             self.component[rows] = new[self.component[rows]]
+        self._by_column = None
+
+    def _sorted(self) -> "_ByColumn":
+        """The rows of each column."""
+        first = np.zeros(int(self.component.max()) + 2, dtype=np.int64)
+        rows = np.empty(self.n_rows, dtype=np.int32 if self.n_rows < 2**31 else np.int64)
+        kernels.sort_by_column(self.component, first, rows)
+        return _ByColumn(rows, first)
 
     def components_of(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
         """(m,) columns of a few rows."""

@@ -200,6 +200,11 @@ class PartedRows:
         yield Few(rows, moved_together(runs))
         self.put(found.rows, 0, rows.component)
 
+    @contextmanager
+    def gathering(self) -> Iterator[None]:
+        """Parts find rows anew each time."""
+        yield
+
     def gather(self, columns: Sequence[int]) -> Gathered:
         """All rows of a few components."""
         found = joined(self._ask_all("gather", (list(columns),)))

@@ -129,6 +129,12 @@ class Rows(Protocol):
         """
         ...
 
+    def gathering(self) -> AbstractContextManager[None]:
+        """While it lasts rows are gathered many times, and only `put` and new numbers of columns
+        change where they are.
+        """
+        ...
+
     def gather(self, columns: Sequence[int]) -> Gathered:
         """All rows of a few components.
 

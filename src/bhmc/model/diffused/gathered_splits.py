@@ -6,6 +6,7 @@ together are left as they are: a split and the merge that undoes it gather the s
 are left out or none.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,10 +58,15 @@ def split_and_merge_gathered(chain: Any, moves: tuple[str, ...]) -> None:
     for move in named:
         # Known once for all proposals: "split" leaves nodes where they are, and "branch" is last.
         chain.known[:, 0] = -1.0
-        for _ in range(tries):
-            if move(chain):
-                chain.forget_sums()
-                chain.tidy()
+        with chain.rows.gathering():
+            _try_some(chain, move, tries)
+
+
+def _try_some(chain: Any, move: Callable[[Any], bool], tries: int) -> None:
+    for _ in range(tries):
+        if move(chain):
+            chain.forget_sums()
+            chain.tidy()
 
 
 def _split_atoms(chain: Any) -> bool:

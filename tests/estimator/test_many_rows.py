@@ -12,7 +12,13 @@ from bhmc._estimator.chain_run import Task, run_chain, transition_chain, unbegun
 from bhmc._estimator.checkpoint import SavedChain
 from bhmc._estimator.progress import Interrupts
 from bhmc._estimator.running import bound_to
-from bhmc._estimator.sizes import sampler_for, start_for, threads_for
+from bhmc._estimator.sizes import (
+    draws_for,
+    sampler_for,
+    start_for,
+    threads_for,
+    warmup_of_sample,
+)
 from bhmc._sampling import sample_start
 from bhmc.likelihoods import SharedGaussian
 from bhmc.model.diffused.setting import Diffused, GaussianNodes
@@ -46,6 +52,22 @@ def test_many_rows_get_another_sampler_and_start():
 def chosen(model, n_rows, transition=Hdp):
     """(sampler, start) of so many rows."""
     return sampler_for(model, transition, n_rows), start_for(model, transition, n_rows)
+
+
+@pytest.mark.parametrize(
+    ("settings", "init", "draws", "warmup"),
+    [
+        ({}, "kmeans", 300, 200),
+        ({}, "sample", 100, 100),
+        ({"n_draws": 50, "n_warmup": 9}, "sample", 50, 5),
+        ({"n_warmup": 1000}, "sample", 100, 900),
+        ({}, np.arange(3), 300, 200),
+    ],
+)
+def test_sweeps_of_a_sample_are_warm_up(settings, init, draws, warmup):
+    model = BHMC(**settings)
+    assert draws_for(model, init) == draws
+    assert model.n_warmup - warmup_of_sample(model, init) == warmup
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def short(monkeypatch):
     """Rounds of 30 draws, the last of which ends at sweep 20 + 30 + 30 + 60 + 120 of `HARD`."""
     monkeypatch.setattr(rounds, "AUTO_DRAWS", 30)
     monkeypatch.setattr(rounds, "_MOST_SWEEPS", 300)
-    monkeypatch.setattr("bhmc._estimator.running.AUTO_DRAWS", 30)
+    monkeypatch.setattr("bhmc._estimator.sizes.AUTO_DRAWS", 30)
 
 
 @cache

@@ -26,7 +26,7 @@ from bhmc._cli.texts import (
 )
 from bhmc._estimator.auto_transition import transition_for
 from bhmc._estimator.progress_log import logging_progress
-from bhmc._estimator.rounds import AUTO_DRAWS
+from bhmc._estimator.sizes import AUTO_DRAWS
 from bhmc._estimator.view import opened_tree
 from bhmc._io.tables.plan import columns_for_model
 from bhmc._io.tables.read import Reading, Table, check_fittable

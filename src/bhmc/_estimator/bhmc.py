@@ -21,11 +21,10 @@ from bhmc._estimator.pilot_families import note_on_gaps
 from bhmc._estimator.point_estimate import described, point_estimate, scores_of_rows
 from bhmc._estimator.profiles import feature_blocks, word_features
 from bhmc._estimator.progress import CallbackSupport, Listener, with_callbacks
-from bhmc._estimator.rounds import AUTO
 from bhmc._estimator.rows_elsewhere import in_memory, rows_elsewhere
 from bhmc._estimator.rows_of_fit import Shown
 from bhmc._estimator.running import chosen_by_data, run_task, task_of
-from bhmc._estimator.sizes import start_for
+from bhmc._estimator.sizes import AUTO, start_for, warmup_of_sample
 from bhmc._estimator.table_reading import Given, categories_by_name, read_for_fit, with_families
 from bhmc._estimator.warm_start import Going
 from bhmc._validation.column_plan import ColumnPlan
@@ -134,7 +133,8 @@ class BHMC(
         or (n, m), coarse to fine, gives the nodes of the first m levels of every chain; its finest
         labels are the components.
     n_warmup : int, default=200
-        Sweeps discarded at the start of each chain; at least so many, if `n_draws` is "auto".
+        Sweeps discarded at the start of each chain; at least so many, if `n_draws` is "auto". With
+        `init="sample"` half of them, but no more than 100, are made with the sample.
     n_draws : int or "auto", default="auto"
         Draws kept of each chain. "auto" keeps 300 and runs until the chains agree: until R-hat and
         the effective draws of every number of `diagnostics_` pass. The decision is made after 500,
@@ -142,7 +142,8 @@ class BHMC(
         redrawn rows of a chain, 12 million with 16 components or fewer (but after 500 sweeps). The
         300 draws begin where the decision before the last was made: about a third of the sweeps is
         warm-up. Where locations diffuse a sweep counts for 4: 2,600 sweeps are the most. So the
-        answer depends on nothing but data and seed. With `hyper="paper"` "auto" is 300.
+        answer depends on nothing but data and seed. With `hyper="paper"` "auto" is 300, with
+        `init="sample"` it is 100 at first.
     thin : int, default=1
         Sweeps from one kept draw to the next; at first, if `n_draws` is "auto".
     max_seconds : float, optional
@@ -392,7 +393,8 @@ class BHMC(
         self._going: Going = going
         self.ended_by_, self.interrupted_ = course.by, course.by == "interrupt"
         self.n_sweeps_ = max(one.made for one in course.chains)
-        self.n_warmup_, self.thin_ = course.task.n_warmup, course.task.thin
+        self.n_warmup_ = course.task.n_warmup + warmup_of_sample(self, init)
+        self.thin_ = course.task.thin
         self.likelihood_, self.transition_ = likelihood, transition
         self.family_evidence_: FamilyEvidence | None = evidence
         self.family_note_ = note

@@ -6,7 +6,7 @@ from typing import Any
 from bhmc._estimator.auto_transition import transition_for
 from bhmc._estimator.checkpoint import check_checkpoint
 from bhmc._estimator.pilot_families import family_evidence
-from bhmc._estimator.rounds import AUTO
+from bhmc._estimator.sizes import AUTO
 from bhmc._validation.column_kinds import check_columns
 from bhmc._validation.init import STARTS
 from bhmc._validation.parameters import (

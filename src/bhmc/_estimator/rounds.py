@@ -23,14 +23,10 @@ from bhmc._estimator.chain_run import Crew, Ended, Task, crew_of
 from bhmc._estimator.checkpoint import Checkpoint
 from bhmc._estimator.log_lines import log_decision
 from bhmc._estimator.progress import Listener
+from bhmc._estimator.sizes import AUTO_DRAWS
 from bhmc.posterior.diagnostics import diagnose
 from bhmc.posterior.recorder import Recorder, collect_numbers
 from bhmc.posterior.retention import Plan
-
-AUTO = "auto"
-
-# Draws that a chain keeps with n_draws="auto".
-AUTO_DRAWS = 300
 
 # After the first round none is begun that would end beyond so many sweeps of a chain, or beyond so
 # many rows redrawn: a fit of any table with the default settings takes minutes at most. A row is

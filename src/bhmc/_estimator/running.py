@@ -13,9 +13,16 @@ from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc._estimator.chain_run import Task, transition_chain
 from bhmc._estimator.checkpoint import describe_fit
 from bhmc._estimator.progress import Listener
-from bhmc._estimator.rounds import AUTO, AUTO_DRAWS, Aim, Course, most_sweeps, run_rounds
+from bhmc._estimator.rounds import Aim, Course, most_sweeps, run_rounds
 from bhmc._estimator.rows_of_fit import RowsElsewhere
-from bhmc._estimator.sizes import PILOT_ROWS, sampler_for, threads_for
+from bhmc._estimator.sizes import (
+    AUTO,
+    PILOT_ROWS,
+    draws_for,
+    sampler_for,
+    threads_for,
+    warmup_of_sample,
+)
 from bhmc._estimator.warm_start import Going, chains_to_go_on
 from bhmc._sampling.settled_start import sweeps_to_settle
 from bhmc.likelihoods import ColumnSummary, ConjugateFamily, Likelihood
@@ -157,7 +164,7 @@ def task_of(
     chosen = {name: value for name, value in stand_for.items() if _is_auto(getattr(model, name))}
     if numbers is not None:
         chosen["likelihood"] = numbers
-    n_draws = AUTO_DRAWS if isinstance(model.n_draws, str) else model.n_draws
+    n_draws = draws_for(model, init)
     return Task(
         make_chain=partial(
             transition_chain,
@@ -171,7 +178,7 @@ def task_of(
             n_threads=threads_for(model),
             **_where(elsewhere, likelihood, data, model.precision),
         ),
-        n_warmup=model.n_warmup,
+        n_warmup=model.n_warmup - warmup_of_sample(model, init),
         n_draws=n_draws,
         thin=model.thin,
         as_paper=model.hyper == "paper",

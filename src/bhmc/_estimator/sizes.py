@@ -8,9 +8,16 @@ from bhmc.model.protocol import Transition
 
 AUTO = "auto"
 
+# Draws that a chain keeps with n_draws="auto".
+AUTO_DRAWS = 300
+
 # From so many rows on all rows are redrawn at once, and chains start from a fit of a sample.
 # docs/scale.md has the measurements.
 _MANY_ROWS, ROWS_FOR_A_SAMPLE = 20_000, 50_000
+
+# A chain that starts from a sample keeps fewer draws, each of which says more; sweeps of the
+# sample are a part of its warm-up, up to so many and at most a half.
+_DRAWS_OF_MANY_ROWS, _SWEEPS_OF_SAMPLE = 100, 100
 
 # Pilot chains, which choose settings, see at most so many rows.
 PILOT_ROWS = 20_000
@@ -48,6 +55,38 @@ def start_for(model: Any, transition: Transition, n_rows: int) -> Any:
     if not _is_auto(model.init):
         return model.init
     return "sample" if n_rows >= ROWS_FOR_A_SAMPLE and _may(model, transition) else "kmeans"
+
+
+def draws_for(model: Any, init: Any) -> int:
+    """The draws of a chain that `n_draws` stands for, at first.
+
+    Parameters
+    ----------
+    model : BHMC
+        The estimator.
+    init : str or array
+        Where chains begin.
+    """
+    if not _is_auto(model.n_draws):
+        return model.n_draws
+    return _DRAWS_OF_MANY_ROWS if _is_sample(init) else AUTO_DRAWS
+
+
+def warmup_of_sample(model: Any, init: Any) -> int:
+    """Sweeps of the warm-up that chains of a sample make in the place of those of all rows.
+
+    Parameters
+    ----------
+    model : BHMC
+        The estimator.
+    init : str or array
+        Where chains begin.
+    """
+    return min(_SWEEPS_OF_SAMPLE, model.n_warmup // 2) if _is_sample(init) else 0
+
+
+def _is_sample(init: Any) -> bool:
+    return isinstance(init, str) and init == "sample"
 
 
 def _may(model: Any, transition: Transition) -> bool:

@@ -27,7 +27,7 @@ class BlockedDiffusedSampler(DiffusedSampler):
     """
 
     # One row after the other redraws a few rows only, and so finds fewer new atoms by itself.
-    power_of_splits = 0.5
+    power_of_splits = 0.75
 
     def partition(self) -> Partition:
         """A copy of the current tree and components, as the rows that are watched show them."""

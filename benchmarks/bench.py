@@ -48,7 +48,7 @@ SHAPES = {
 }
 # Bounds of whole sweeps of "blocked" against bare, and turns; in so many sweeps all moves are due.
 BLOCKED = {Shape(100_000, 32, 50, 100): (0.35, 5), Shape(1_000_000, 32, 50, 100): (0.3, 2)}
-SWEEPS_OF_BLOCKED = 64
+SWEEPS_OF_BLOCKED = 128
 GLOBAL_SHARE = 0.25
 MOVES_SHARE = 0.3
 MOVES = {"none": (), "relocate": ("relocate",), "regraft": ("regraft",), "all moves": "auto"}

@@ -70,6 +70,8 @@ class UnitNormals:
 
         with pull = mean / variance, P = 1 / variance + N, sums S (K, d) and numbers N (K, 1) of y.
         """
+        if len(counts) and (counts == counts[0]).all():  # single rows: one line of logarithms
+            counts = counts[:1]
         precision = self._precision + counts
         squares = (self._pull + sums) ** 2 / precision - self._pull * self.mean
         return 0.5 * (squares - np.log(self.variance * precision)).sum(axis=1)

@@ -246,9 +246,15 @@ class LocalRows:
     def anchored(self, key: int, rate: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The leaves and the components that anchors occupy."""
         width = 1 + int(max(self.leaf.max(), self.component.max()))
-        leaves, components = np.zeros(width, dtype=bool), np.zeros(width, dtype=bool)
-        numbers = np.uint64(key), self._first_row, rate
-        mark_anchored(*numbers, self.leaf, self.component, leaves, components, strip_room(0)[1])
+
+        def mark(rows: slice) -> NDArray[np.bool_]:
+            marked, room = np.zeros((2, width), dtype=bool), strip_room(0)[1]
+            numbers = np.uint64(key), self._first_row + rows.start, rate
+            mark_anchored(*numbers, self.leaf[rows], self.component[rows], *marked, room)
+            return marked
+
+        blocks = slices(self.n_rows, self._block)
+        leaves, components = np.any(list(in_order(mark, blocks, self._n_threads)), axis=0)
         return np.flatnonzero(leaves), np.flatnonzero(components)
 
     def redraw(self, menu: Menu, key: int, shape: tuple[int, int]) -> Totals:

@@ -11,8 +11,8 @@ from bhmc.model.hdp.menu import count_under, make_menu
 from bhmc.model.hdp.sampler import HdpSampler
 from bhmc.model.state import Partition, without_empty
 
-# With more rows than this a sweep is so short that block moves are made in one of four.
-_ROWS_OF_EVERY_SWEEP, _SWEEPS_PER_MOVES = 10_000, 4
+# With more rows than this a sweep is so short that block moves are made in one of eight.
+_ROWS_OF_EVERY_SWEEP, _SWEEPS_PER_MOVES = 10_000, 8
 
 
 class BlockedHdpSampler(HdpSampler):

@@ -8,6 +8,7 @@ from bhmc.model.diffused.blocked import BlockedDiffusedSampler
 from bhmc.model.diffused.setting import MOVES
 from bhmc.model.hdp.blocked import BlockedHdpSampler
 from bhmc.rows import block_pass, local
+from bhmc.rows.protocol import Totals
 from tests.exact.alarm import P_LIMIT, Z_LIMIT, rng_for, z_scores
 from tests.exact.diffused import SETTINGS
 from tests.exact.geweke import Setting, from_prior, from_sweeps
@@ -166,6 +167,8 @@ def last_block_lost(monkeypatch):
 
     def wrong(work, blocks, n_threads):
         *first, last = true(work, blocks, n_threads)
+        if not isinstance(last, Totals):  # what anchors occupy
+            return [*first, last]
         return [*first, last._replace(counts=0 * last.counts, sums=0 * last.sums)]
 
     monkeypatch.setattr(local, "ROWS_PER_BLOCK", 3)

@@ -21,18 +21,19 @@ class ArraySource:
     names: Sequence[str] | None = None
 
     def __init__(self, X: Any, said: str | None = None):
-        self._X, self.shape = X, (int(X.shape[0]), int(X.shape[1]))
+        self.shape = int(X.shape[0]), int(X.shape[1])
         self._said = said or getattr(X, "filename", None) or "an array"
+        self._X = np.asarray(X)  # parts of a memory map are slow to make, those of an array are not
 
     def read(self, rows: slice) -> NDArray[np.float64]:
-        """(m, d) a run of rows.
+        """(m, d) a run of rows; where they are float64 in rows already, they are not copied.
 
         Parameters
         ----------
         rows : slice
             Which rows.
         """
-        return np.array(self._X[rows], dtype=np.float64, order="C")
+        return np.ascontiguousarray(self._X[rows], dtype=np.float64)
 
     def take(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """(m, d) some rows.
@@ -42,7 +43,7 @@ class ArraySource:
         rows : (m,) array
             Their numbers, in increasing order.
         """
-        return np.array(self._X[rows], dtype=np.float64, order="C")
+        return np.ascontiguousarray(self._X[rows], dtype=np.float64)
 
     def describe(self) -> str:
         """The name of the file, where there is one."""

@@ -43,7 +43,7 @@ def in_memory(X: Any) -> Any:
     source = source_of(X)
     if source is None or source.shape[0] >= ROWS_FOR_A_SAMPLE:
         return X
-    rows = source.read(slice(0, source.shape[0]))
+    rows = np.array(source.read(slice(0, source.shape[0])))
     return rows if source.names is None else _frame(rows, source.names)
 
 

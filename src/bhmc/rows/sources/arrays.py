@@ -1,6 +1,7 @@
 """Rows of an array whose parts are as good to read as the whole: a memory-mapped file."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,12 @@ class ArraySource:
 
     def __init__(self, X: Any, said: str | None = None):
         self.shape = int(X.shape[0]), int(X.shape[1])
-        self._said = said or getattr(X, "filename", None) or "an array"
+        file = getattr(X, "filename", None)
+        self._said = said or (Path(file).name if file else "an array")
         self._X = np.asarray(X)  # parts of a memory map are slow to make, those of an array are not
 
     def read(self, rows: slice) -> NDArray[np.float64]:
-        """(m, d) a run of rows; where they are float64 in rows already, they are not copied.
+        """(m, d) a run of rows, not copied where they are float64 row by row already.
 
         Parameters
         ----------

@@ -350,7 +350,11 @@ class BHMC(
         self._check_parameters()
         X = in_memory(X)
         elsewhere = rows_elsewhere(self, X)
-        given = self._check_data(X if elsewhere is None else elsewhere.shown.data, feature_names)
+        if elsewhere is None:
+            given = self._check_data(X, feature_names)
+        else:
+            names = feature_names or elsewhere.names
+            given = self._check_data(elsewhere.shown.data, names)
         X, data, columns = given.X, given.data, given.columns
         shown = Shown.of(data) if elsewhere is None else elsewhere.shown
         n_rows = data.shape[0] if elsewhere is None else elsewhere.n_rows

@@ -128,11 +128,20 @@ class RowsElsewhere:
         self.summary, self.digest = self._look()
         rows = evenly_spaced(self.n_rows)
         self.shown = Shown(self.take(rows), rows, self.summary)
-        self._check_flags()
 
     def is_outdated(self) -> bool:
         """Whether parts are lost, or would be made otherwise by now."""
         return self._holder.is_outdated()
+
+    def check_flags(self) -> None:
+        """Refuse a column whose evenly spaced rows mislead who chooses a family by them."""
+        misleading = np.flatnonzero(look_like_flags(self.shown.data, self.summary))
+        if len(misleading):
+            raise ValueError(
+                f"{self._column(misleading[0])} of {self.said} has 0 and 1 alone in "
+                f"{len(self.shown.data):,} evenly spaced rows, and other numbers elsewhere: name a "
+                f"likelihood for it, such as likelihood='shaped_gaussian'."
+            )
 
     def take(self, rows: Ints) -> Floats:
         """(m, d) some rows.
@@ -226,16 +235,6 @@ class RowsElsewhere:
                 f"{name} draws missing numbers (NaN), which needs all rows in memory, and these "
                 f"stay in {self.said}: fill them in, or use likelihood='shared_gaussian', which "
                 f"skips them."
-            )
-
-    def _check_flags(self) -> None:
-        """Refuse a column whose evenly spaced rows mislead."""
-        misleading = np.flatnonzero(look_like_flags(self.shown.data, self.summary))
-        if len(misleading):
-            raise ValueError(
-                f"{self._column(misleading[0])} of {self.said} has 0 and 1 alone in "
-                f"{len(self.shown.data):,} evenly spaced rows, and other numbers elsewhere: name a "
-                f"likelihood for it, such as likelihood='shaped_gaussian'."
             )
 
     def _column(self, j: int) -> str:

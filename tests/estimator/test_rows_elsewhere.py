@@ -40,6 +40,7 @@ def many_is_few(monkeypatch):
     for module in (part, local, _learned_means, shaped_gaussian):
         monkeypatch.setattr(module, "ROWS_PER_BLOCK", 64)
     monkeypatch.setattr(sample_start, "_FIRST_SAMPLE", 100)
+    monkeypatch.setattr(sample_start, "_ROWS_A_COMPONENT", 8)
     monkeypatch.setattr(sample_start, "_SETTLING", 3)
     monkeypatch.setattr(sample_start, "_SWEEPS", 4)
     for name in ("_LEAST_SWEEPS", "_MOST_SWEEPS"):
@@ -107,7 +108,6 @@ PLACES = {
     "npy of int16": lambda X, folder: in_npy(X.astype(np.int16), folder),
     "npy in Fortran's order": lambda X, folder: in_npy(np.asfortranarray(X), folder),
     "parquet": in_parquet,
-    "parquet of int64": lambda X, folder: in_parquet(X.astype(np.int64), folder),
     "zarr 3": in_zarr,
     "zarr 2": lambda X, folder: in_zarr(X.astype(np.float32), folder, 2),
     "h5py": in_h5,

@@ -201,7 +201,7 @@ class RowsElsewhere:
             Type of the likelihood tables.
         """
         self._renew_outdated()
-        given = self.shown.rows, next(self._numbers), precision
+        given = evenly_spaced(self.n_rows), next(self._numbers), precision
         return PartedRows(self._parts, family, *given)
 
     def _look(self) -> tuple[ColumnSummary, str]:

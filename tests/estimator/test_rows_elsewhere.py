@@ -10,7 +10,7 @@ from bhmc._estimator import rows_elsewhere, rows_of_fit
 from bhmc._estimator.progress import Interrupts
 from bhmc._sampling import sample_start
 from bhmc.likelihoods import Product, SharedGaussian, _learned_means, shaped_gaussian
-from bhmc.model.diffused import resolution
+from bhmc.model.diffused import atom_splits, resolution
 from bhmc.posterior import outliers
 from bhmc.rows import local, open_rows, part
 from bhmc.rows.parted import PartedRows
@@ -43,6 +43,7 @@ def many_is_few(monkeypatch):
     monkeypatch.setattr(sample_start, "_ROWS_A_COMPONENT", 8)
     monkeypatch.setattr(sample_start, "_SETTLING", 3)
     monkeypatch.setattr(sample_start, "_SWEEPS", 4)
+    monkeypatch.setattr(atom_splits, "_MOST", 12)
     for name in ("_LEAST_SWEEPS", "_MOST_SWEEPS"):
         monkeypatch.setattr(resolution, name, 3)
     for name in ("_LEAST_DRAWS", "_MOST_DRAWS"):
@@ -142,12 +143,12 @@ FAMILIES = {
 }
 
 
-@pytest.mark.parametrize("transition", ["diffused", "gaussian"])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    ("family", "transition"),
+    [*((family, "diffused") for family in FAMILIES), ("shaped", "gaussian"), ("tied", "gaussian")],
+)
 def test_draws_are_those_of_rows_in_memory(family, transition, tmp_path):
     likelihood, make = FAMILIES[family]
-    if transition == "gaussian" and make is not measured:
-        pytest.skip("its nodes are Gaussian")
     X, settings = make(), {"likelihood": likelihood, "transition": transition}
     here, source = fit(X, **settings), in_parquet(X, tmp_path)
     assert_same_draws(fit(source, n_jobs=2, **settings), here)  # two threads

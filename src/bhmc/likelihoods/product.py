@@ -238,7 +238,7 @@ class ProductFamily(FamilyOfParts, ConjugateFamily):
     and its own `fill` and `log_likelihood` serve here too. That of the last part ends the whole.
     """
 
-    def __init__(self, parts: list[ConjugateFamily], columns: list[list[int]]):
+    def __init__(self, parts: list[ConjugateFamily], columns: Sequence[list[int]] = ()):
         self._parts, self._columns = parts, columns
         self.n_rows = parts[0].n_rows
         self.n_parameters = sum(part.n_parameters for part in parts)

@@ -351,8 +351,9 @@ class BHMC(
         self._check_parameters()
         X = in_memory(X)
         elsewhere = rows_elsewhere(self, X)
-        if elsewhere is not None:
-            X, feature_names = elsewhere.shown.data, elsewhere.names or feature_names
+if elsewhere is not None:
+            X = elsewhere.shown.data
+            feature_names = elsewhere.names if feature_names is None else feature_names
         given = self._check_data(X, feature_names)
         X, data, columns = given.X, given.data, given.columns
         shown = Shown.of(data) if elsewhere is None else elsewhere.shown

@@ -10,7 +10,7 @@ from bhmc._estimator.rows_of_fit import RowsElsewhere
 from bhmc._estimator.sizes import AUTO, ROWS_FOR_A_SAMPLE, threads_for
 from bhmc._extras import import_pandas
 from bhmc.rows.dask import DaskHolder, current_client, is_dask, spread
-from bhmc.rows.parted import HolderHere
+from bhmc.rows.parted import Holder, HolderHere
 from bhmc.rows.sources import ArraySource, Source, is_source
 from bhmc.rows.sources.zarr_arrays import chunked_source, is_chunked
 
@@ -43,7 +43,7 @@ def in_memory(X: Any) -> Any:
     source = source_of(X)
     if source is None or source.shape[0] >= ROWS_FOR_A_SAMPLE:
         return X
-    rows = source.read(slice(0, source.shape[0]))
+    rows = np.array(source.read(slice(0, source.shape[0])))
     return rows if source.names is None else _frame(rows, source.names)
 
 
@@ -57,15 +57,23 @@ def rows_elsewhere(model: Any, X: Any) -> RowsElsewhere | None:
     X : object
         What `in_memory` gave.
     """
+    holder = _holder_of(model, X)
+    if holder is None:
+        return None
+    check_settings(model, holder.said)
+    found = RowsElsewhere(holder)
+    if isinstance(model.likelihood, str) and model.likelihood == AUTO:
+        found.check_flags()
+    return found
+
+
+def _holder_of(model: Any, X: Any) -> Holder | None:
+    """Who holds the rows, where they are not in memory."""
     if is_dask(X):
         found = spread(X)
-        check_settings(model, "a Dask collection")
-        return RowsElsewhere(DaskHolder(found.X, current_client(), found.names, model.precision))
+        return DaskHolder(found.X, current_client(), found.names, model.precision)
     source = source_of(X)
-    if source is None:
-        return None
-    check_settings(model, source.describe())
-    return RowsElsewhere(HolderHere(source, threads_for(model), model.precision))
+    return None if source is None else HolderHere(source, threads_for(model), model.precision)
 
 
 def _frame(rows: Any, names: Any) -> Any:

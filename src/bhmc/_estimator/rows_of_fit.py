@@ -11,7 +11,7 @@ import itertools
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial, reduce
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bhmc._estimator.sizes import PILOT_ROWS, ROWS_FOR_A_SAMPLE
+from bhmc._validation.errors import naming_columns
 from bhmc.likelihoods import ColumnSummary, ConjugateFamily, Likelihood
 from bhmc.likelihoods.block_sums import sum_of_pieces
 from bhmc.rows.part import Begun, Look
@@ -127,11 +128,20 @@ class RowsElsewhere:
         self.summary, self.digest = self._look()
         rows = evenly_spaced(self.n_rows)
         self.shown = Shown(self.take(rows), rows, self.summary)
-        self._check_flags()
 
     def is_outdated(self) -> bool:
         """Whether parts are lost, or would be made otherwise by now."""
         return self._holder.is_outdated()
+
+    def check_flags(self) -> None:
+        """Refuse a column whose evenly spaced rows mislead who chooses a family by them."""
+        misleading = np.flatnonzero(look_like_flags(self.shown.data, self.summary))
+        if len(misleading):
+            raise ValueError(
+                f"{self._column(misleading[0])} of {self.said} has 0 and 1 alone in "
+                f"{len(self.shown.data):,} evenly spaced rows, and other numbers elsewhere: name a "
+                f"likelihood for it, such as likelihood='shaped_gaussian'."
+            )
 
     def take(self, rows: Ints) -> Floats:
         """(m, d) some rows.
@@ -166,14 +176,9 @@ class RowsElsewhere:
             The family's setting.
         """
         family = likelihood.prepare(self.shown.data[:0], self.summary)
-        if not family.takes_statistics:
-            raise ValueError(
-                f"{type(likelihood).__name__} needs all rows in memory, and these are in "
-                f"{self.said}: use 'shaped_gaussian', 'tied_gaussian', 'shared_gaussian', "
-                f"'spherical_gaussian', 'bernoulli' or 'categorical', without missing numbers in "
-                f"correlated columns."
-            )
-        begun: list[Begun] = self._ask(lambda _: ("bind", (likelihood, self.summary)))
+        self._check_taken(likelihood, family)
+        with naming_columns(self.names):
+            begun: list[Begun] = self._ask(lambda _: ("bind", (likelihood, self.summary)))
         self._likelihood = likelihood
         family = family.with_shared_sums(
             sum_of_pieces(piece for one in begun for piece in one.sums)
@@ -196,8 +201,7 @@ class RowsElsewhere:
             Type of the likelihood tables.
         """
         self._renew_outdated()
-        prepare = partial(likelihood.prepare, summary=self.summary)
-        given = prepare, self.shown.rows, next(self._numbers), precision
+        given = evenly_spaced(self.n_rows), next(self._numbers), precision
         return PartedRows(self._parts, family, *given)
 
     def _look(self) -> tuple[ColumnSummary, str]:
@@ -215,14 +219,22 @@ class RowsElsewhere:
         merged = reduce(ColumnSummary.merge, summaries)
         return merged, hashlib.sha256(repr((self.n_rows, digests)).encode()).hexdigest()
 
-    def _check_flags(self) -> None:
-        """Refuse a column whose evenly spaced rows mislead."""
-        misleading = np.flatnonzero(look_like_flags(self.shown.data, self.summary))
-        if len(misleading):
+    def _check_taken(self, likelihood: Likelihood, family: ConjugateFamily) -> None:
+        """Refuse a family that needs all rows in memory, for itself or for missing entries."""
+        name = type(likelihood).__name__
+        if not family.takes_statistics:
             raise ValueError(
-                f"{self._column(misleading[0])} of {self.said} has 0 and 1 alone in "
-                f"{len(self.shown.data):,} evenly spaced rows, and other numbers elsewhere: name a "
-                f"likelihood for it, such as likelihood='shaped_gaussian'."
+                f"{name} needs all rows in memory, and these stay in {self.said}: use "
+                f"'shaped_gaussian', 'tied_gaussian', 'shared_gaussian', 'spherical_gaussian', "
+                f"'bernoulli' or 'categorical'."
+            )
+        with_gaps = self.shown.data[:1].copy()
+        with_gaps[:, self.summary.missing] = np.nan
+        if not likelihood.prepare(with_gaps, self.summary).takes_statistics:
+            raise ValueError(
+                f"{name} draws missing numbers (NaN), which needs all rows in memory, and these "
+                f"stay in {self.said}: fill them in, or use likelihood='shared_gaussian', which "
+                f"skips them."
             )
 
     def _column(self, j: int) -> str:

@@ -11,7 +11,7 @@ from bhmc._validation.errors import WrongEntryError
 from bhmc._validation.parameters import check_vector
 from bhmc.likelihoods._missing import observed_points, observed_statistics
 from bhmc.likelihoods._protocol import ConjugateFamily
-from bhmc.likelihoods._statistics import with_kept
+from bhmc.likelihoods._statistics import with_kept, with_unkept
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, slices
 
@@ -45,6 +45,10 @@ class ColumnFamily(ConjugateFamily):
     def with_statistics(self, t: Floats) -> Self:
         """A copy that holds these rows alone."""
         return with_kept(self, t)
+
+    def with_rows(self, X: Floats) -> Self:
+        """A copy that holds these rows alone."""
+        return with_unkept(self, X)
 
     def statistics(self, rows: slice) -> Floats:
         """(x, 1) or (o x, o, 1)."""

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 from bhmc.likelihoods._missing import observed_points, observed_statistics
 from bhmc.likelihoods._protocol import ConjugateFamily
 from bhmc.likelihoods._resolution import checked_least
-from bhmc.likelihoods._statistics import with_kept
+from bhmc.likelihoods._statistics import with_kept, with_unkept
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods._truncated import gamma_below
 from bhmc.likelihoods.block_sums import ROWS_PER_BLOCK, BlockSums
@@ -86,6 +86,10 @@ class LearnedMeans(ConjugateFamily):
     def with_statistics(self, t: Floats) -> Self:
         """A copy that holds these rows alone."""
         return with_kept(self, t)
+
+    def with_rows(self, X: Floats) -> Self:
+        """A copy that holds these rows alone."""
+        return with_unkept(self, X)
 
     def statistics(self, rows: slice) -> Floats:
         """(o y, 1) or (o y, o, 1)."""

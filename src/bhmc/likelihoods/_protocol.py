@@ -66,7 +66,7 @@ class Family(ABC):
     """
 
     takes_statistics: bool = False
-    """Whether `with_statistics` binds the family to rows that are elsewhere."""
+    """Whether `with_statistics` and `with_rows` bind the family to rows that are elsewhere."""
 
     has_latent: bool = False
     """Whether rows have numbers that a chain draws: weights, or entries that are missing. Only
@@ -117,6 +117,19 @@ class Family(ABC):
         ----------
         t : (m, s) array
             What `statistics` gave where the rows are; not to be written to.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must have its rows in memory.")
+
+    def with_rows(self, X: Floats) -> Self:
+        """The family bound to other rows, which are not looked at; sums of all rows stay.
+
+        Of families with `takes_statistics`. Blocks of a file are bound so in every sweep, each
+        after `prepare` has checked it once.
+
+        Parameters
+        ----------
+        X : (m, d) array
+            Rows of the data that the family was bound to; not to be written to.
         """
         raise NotImplementedError(f"{type(self).__name__} must have its rows in memory.")
 

@@ -1,4 +1,4 @@
-"""Families bound to rows by their sufficient statistics; the rows themselves are elsewhere."""
+"""Families bound to other rows, or to their sufficient statistics, without a look at them."""
 
 import copy
 from typing import Any, TypeVar
@@ -20,4 +20,19 @@ def with_kept(family: FamilyOfRows, t: Floats) -> FamilyOfRows:
     """
     other = copy.copy(family)
     other.n_rows, other._X, other._kept = len(t), None, t
+    return other
+
+
+def with_unkept(family: FamilyOfRows, X: Floats) -> FamilyOfRows:
+    """A copy of a family whose only rows are these; their statistics are made when asked for.
+
+    Parameters
+    ----------
+    family : Family
+        As for `with_kept`.
+    X : (m, d) array
+        Not to be written to.
+    """
+    other = copy.copy(family)
+    other.n_rows, other._X, other._kept = len(X), X, None
     return other

@@ -19,7 +19,7 @@ from bhmc.likelihoods._discrete import (
 from bhmc.likelihoods._located import TreePrior
 from bhmc.likelihoods._logits import LogitUnits, prior_of_logits
 from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
-from bhmc.likelihoods._statistics import with_kept
+from bhmc.likelihoods._statistics import with_kept, with_unkept
 from bhmc.likelihoods._sticks import Sticks
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods.blocks import LARGEST_COPY, Floats, by_rows
@@ -202,6 +202,10 @@ class CategoricalFamily(ConjugateFamily, LogitUnits):
     def with_statistics(self, t: Floats) -> Self:
         """A copy that holds these rows alone."""
         return with_kept(self, t)
+
+    def with_rows(self, X: Floats) -> Self:
+        """A copy that holds these rows alone."""
+        return with_unkept(self, X)
 
     def statistics(self, rows: slice) -> Floats:
         """(one-hot blocks, 1)."""

@@ -111,8 +111,10 @@ class Product(LikelihoodOfParts):
         """The family bound to X."""
         self._check_scales_known(X, summary)
         summary = summary_of_all(X, summary)
-        pairs = zip(self.settled(X).families, self.columns(X.shape[1]), strict=True)
-        return ProductFamily([_prepared(family, X, own, summary) for family, own in pairs])
+        columns = self.columns(X.shape[1])
+        pairs = zip(self.settled(X).families, columns, strict=True)
+        parts = [_prepared(family, X, own, summary) for family, own in pairs]
+        return ProductFamily(parts, columns)
 
     def at(self, shared: Floats) -> "Product":
         """The product of its parts, each with its shared numbers."""
@@ -236,8 +238,8 @@ class ProductFamily(FamilyOfParts, ConjugateFamily):
     and its own `fill` and `log_likelihood` serve here too. That of the last part ends the whole.
     """
 
-    def __init__(self, parts: list[ConjugateFamily]):
-        self._parts = parts
+    def __init__(self, parts: list[ConjugateFamily], columns: Sequence[list[int]] = ()):
+        self._parts, self._columns = parts, columns
         self.n_rows = parts[0].n_rows
         self.n_parameters = sum(part.n_parameters for part in parts)
         self.n_statistics = sum(part.n_statistics for part in parts)
@@ -285,6 +287,14 @@ class ProductFamily(FamilyOfParts, ConjugateFamily):
         family = copy.copy(self)
         pairs = zip(self._parts, self._of_statistics(t), strict=True)
         family._parts, family.n_rows = [part.with_statistics(own) for part, own in pairs], len(t)
+        return family
+
+    def with_rows(self, X: Floats) -> Self:
+        """A copy whose parts hold their columns of these rows alone."""
+        family = copy.copy(self)
+        pairs = zip(self._parts, self._columns, strict=True)
+        parts = [part.with_rows(np.ascontiguousarray(X[:, own])) for part, own in pairs]
+        family._parts, family.n_rows = parts, len(X)
         return family
 
     def statistics(self, rows: slice) -> Floats:

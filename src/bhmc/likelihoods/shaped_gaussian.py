@@ -274,6 +274,10 @@ class ShapedGaussianFamily(SharedGaussianFamily):
 
         return centred_products(rows, self._middle, self._inverse)
 
+    def with_rows(self, X: Floats) -> Self:
+        """A copy that holds these rows alone."""
+        return super().with_rows(X if self._enters_later else self._shaped.entered(X))
+
     def _entered(self, theta: Floats) -> Floats:
         """(K, d): m."""
         return (theta - self._middle) @ self._inverse.T

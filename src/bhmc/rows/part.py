@@ -1,14 +1,17 @@
 """Rows that follow one another, read block by block where they are: in a file, or with a worker."""
 
+import os
+import shutil
 import tempfile
 import zlib
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bhmc._validation.errors import EntryError, reason_of
 from bhmc.likelihoods import ColumnSummary, ConjugateFamily, Likelihood
 from bhmc.likelihoods.block_sums import ROWS_PER_BLOCK, BlockSums, Piece
 from bhmc.likelihoods.blocks import slices
@@ -80,7 +83,7 @@ class RowsPart:
         self._source, self._n_threads, self._dtype = source, n_threads, precision
         self._blocks = slices(self.n_rows, ROWS_PER_BLOCK)
         self._components: dict[int, NDArray[np.int32]] = {}
-        self._prepare: Callable[[Floats], ConjugateFamily] | None = None
+        self._family: ConjugateFamily | None = None
 
     # ---- Before chains begin -------------------------------------------------------------------
 
@@ -120,7 +123,7 @@ class RowsPart:
         return self._source.take(rows - self.first_row)
 
     def bind(self, likelihood: Likelihood, summary: ColumnSummary) -> Begun:
-        """Choose the family; from now on chains may place the rows.
+        """Choose the family, and check all rows; from now on chains may place them.
 
         Parameters
         ----------
@@ -129,17 +132,18 @@ class RowsPart:
         summary : ColumnSummary
             Of all rows.
         """
-        self._prepare = partial(likelihood.prepare, summary=summary)
+
+        def sums_of(rows: slice) -> tuple[Floats, bool]:
+            with _rows_from(self.first_row + rows.start):
+                family = likelihood.prepare(self._source.read(rows), summary)
+            return family.shared_sums(), family.subtracts_well
+
         sums, well = BlockSums(self.first_row // ROWS_PER_BLOCK), True
-        for own, block_well in in_order(self._sums_of_block, self._blocks, self._n_threads):
+        for own, block_well in in_order(sums_of, self._blocks, self._n_threads):
             sums.add(own)
             well = well and block_well
+        self._family = likelihood.prepare(self._no_rows(), summary)
         return Begun(sums.pieces, well)
-
-    def _sums_of_block(self, rows: slice) -> tuple[Floats, bool]:
-        assert self._prepare is not None, "bind comes first"
-        family = self._prepare(self._source.read(rows))
-        return family.shared_sums(), family.subtracts_well
 
     # ---- For a chain ---------------------------------------------------------------------------
 
@@ -171,30 +175,28 @@ class RowsPart:
         shared : (q,) array
             Numbers that all components share.
         """
-        component = self._components[chain]
+        component, family = self._components[chain], self._family_at(shared)
 
         def redraw(rows: slice) -> Totals:
             own, leaf = component[rows], np.zeros(rows.stop - rows.start, dtype=np.int32)
-            family, first = self._family_of(self._source.read(rows), shared), self.first_row
-            all_of_it = slice(0, len(own))
-            given = menu, key, first + rows.start, family, all_of_it, leaf, own, shape
+            block, first = family.with_rows(self._source.read(rows)), self.first_row + rows.start
+            given = menu, key, first, block, slice(0, len(own)), leaf, own, shape
             return redraw_block(*given, self._dtype)
 
         return self._added(redraw)
 
     def totals(self, chain: int, shape: tuple[int, int], shared: Floats) -> list[Piece]:
         """Counts and sums of the rows; parameters as in `redraw`."""
-        component = self._components[chain]
+        component, family = self._components[chain], self._family_at(shared)
+        height = tile_height(family.n_statistics)
 
         def add(rows: slice) -> Totals:
-            family, own = self._family_of(self._source.read(rows), shared), component[rows]
-            counts, sums = (
-                np.zeros(shape, dtype=np.int64),
-                np.zeros((shape[1], family.n_statistics)),
-            )
+            block, own = family.with_rows(self._source.read(rows)), component[rows]
+            counts = np.zeros(shape, dtype=np.int64)
+            sums = np.zeros((shape[1], family.n_statistics))
             count_cells(np.zeros(len(own), dtype=np.int32), own, counts)
-            for tile in slices(len(own), tile_height(family.n_statistics)):
-                add_statistics(family.statistics(tile), own[tile], sums)
+            for tile in slices(len(own), height):
+                add_statistics(block.statistics(tile), own[tile], sums)
             return Totals(counts, sums)
 
         return self._added(add)
@@ -222,12 +224,15 @@ class RowsPart:
         """
         component = self._components[chain]
 
-        def find(rows: slice) -> Found:
-            here = np.flatnonzero(np.isin(component[rows], columns))
-            X = self._source.read(rows)[here] if len(here) else self._no_rows()
-            return Found(self.first_row + rows.start + here, component[rows][here], X)
+        def find(rows: slice) -> Ints:
+            own = component[rows]
+            found = np.zeros(len(own), dtype=bool)
+            for column in columns:
+                found |= own == column
+            return rows.start + np.flatnonzero(found)
 
-        return _joined(list(in_order(find, self._blocks, self._n_threads)))
+        here = np.concatenate(list(in_order(find, self._blocks, self._n_threads)))
+        return Found(self.first_row + here, component[here], self._source.take(here))
 
     def few(self, chain: int, runs: Sequence[slice]) -> Found:
         """Some runs of rows.
@@ -300,9 +305,10 @@ class RowsPart:
         """
         self._components.pop(chain, None)
 
-    def _family_of(self, X: Floats, shared: Floats) -> ConjugateFamily:
-        assert self._prepare is not None, "bind comes first"
-        return self._prepare(X).at(shared)
+    def _family_at(self, shared: Floats) -> ConjugateFamily:
+        """The family of no rows: blocks were checked by `bind`, and are bound to it one by one."""
+        assert self._family is not None, "bind comes first"
+        return self._family.at(shared)
 
     def _added(self, work: Callable[[slice], Totals]) -> list[Piece]:
         sums = BlockSums(self.first_row // ROWS_PER_BLOCK, Totals.plus)
@@ -314,8 +320,16 @@ class RowsPart:
         return np.empty((0, self._source.shape[1]))
 
 
-def _joined(found: Sequence[Found]) -> Found:
-    return Found(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+@contextmanager
+def _rows_from(first: int) -> Iterator[None]:
+    """Errors about entries count the rows of the data from this one on."""
+    try:
+        yield
+    except EntryError as error:
+        if error.row is None:
+            raise
+        own = error.value, first + error.row, error.column, error.need, error.names
+        raise type(error)(*own) from None
 
 
 def room_for(n: int) -> NDArray[np.int32]:
@@ -329,4 +343,21 @@ def room_for(n: int) -> NDArray[np.int32]:
     if n <= _MOST_IN_MEMORY:
         return np.zeros(n, dtype=np.int32)
     with tempfile.TemporaryFile(prefix="bhmc-components-") as file:
-        return np.memmap(file, dtype=np.int32, mode="w+", shape=(n,))
+        _reserve(file.fileno(), n)
+        return np.asarray(np.memmap(file, dtype=np.int32, mode="w+", shape=(n,)))
+
+
+def _reserve(file: int, n: int) -> None:
+    """Set the room on the disk aside: who writes to a map that finds none is killed."""
+    folder, size = tempfile.gettempdir(), 4 * n
+    try:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file, 0, size)
+        elif shutil.disk_usage(folder).free < size:
+            raise OSError("the disk is full")
+    except OSError as error:
+        raise OSError(
+            f"The components of {n:,} rows need a file of {size / 1e9:.1f} GB in {folder}, and it "
+            f"cannot be made ({reason_of(error)}): make room there, or have TMPDIR name a folder "
+            f"on another disk."
+        ) from None

@@ -1,7 +1,7 @@
 """All rows of a chain, held in parts: in this process by one that reads a file, or by workers."""
 
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, Protocol
 
@@ -149,12 +149,10 @@ class PartedRows:
         All rows, in order.
     family : ConjugateFamily
         Bound to no rows; it draws from sums of all rows.
-    prepare : callable
-        Binds the family to rows that it gets.
-    chain : int, default=0
-        The number of the chain, by which parts know it.
     watch : (m,) array
         Numbers of the rows whose places are noted in draws, in order.
+    chain : int, default=0
+        The number of the chain, by which parts know it.
     precision : {"float64", "float32"}, default="float64"
         Type of the likelihood tables.
     """
@@ -163,7 +161,6 @@ class PartedRows:
         self,
         parts: Sequence[Held],
         family: ConjugateFamily,
-        prepare: Callable[[Floats], ConjugateFamily],
         watch: Ints,
         chain: int = 0,
         precision: str = "float64",
@@ -171,7 +168,7 @@ class PartedRows:
         self.family, self.shared = family, np.empty(0)
         self.n_rows = parts[-1].end
         self.height = min(tile_height(family.n_statistics), self.n_rows)
-        self._parts, self._prepare, self._watch = list(parts), prepare, watch
+        self._parts, self._watch = list(parts), watch
         self._chain, self._precision = chain, precision
         weakref.finalize(self, _forget, self._parts, chain)
 
@@ -194,7 +191,7 @@ class PartedRows:
         """The rows come here; their places go back."""
         given = [(runs_within(runs, part),) for part in self._parts]
         found = joined(self._ask_all("few", *given))
-        rows = LocalRows(self._prepare(found.X), self._precision)
+        rows = LocalRows(self.family.with_rows(found.X), self._precision)
         rows.turn_to(self.shared)
         rows.put(slice(None), 0, found.component)
         yield Few(rows, moved_together(runs))
@@ -208,7 +205,7 @@ class PartedRows:
     def gather(self, columns: Sequence[int]) -> Gathered:
         """All rows of a few components."""
         found = joined(self._ask_all("gather", (list(columns),)))
-        return Gathered(found.rows, found.component, self._prepare(found.X).at(self.shared))
+        return Gathered(found.rows, found.component, self.family.with_rows(found.X))
 
     def renumber_columns(self, new_column: Ints) -> None:
         """Columns have other numbers: new_column[old]."""
@@ -317,6 +314,8 @@ def joined(found: Sequence[Found]) -> Found:
     found : sequence of Found
         From all parts.
     """
+    if len(found) == 1:
+        return found[0]
     return Found(*(np.concatenate(own) for own in zip(*found, strict=True)))
 
 

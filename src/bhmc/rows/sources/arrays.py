@@ -1,6 +1,7 @@
 """Rows of an array whose parts are as good to read as the whole: a memory-mapped file."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,18 +22,20 @@ class ArraySource:
     names: Sequence[str] | None = None
 
     def __init__(self, X: Any, said: str | None = None):
-        self._X, self.shape = X, (int(X.shape[0]), int(X.shape[1]))
-        self._said = said or getattr(X, "filename", None) or "an array"
+        self.shape = int(X.shape[0]), int(X.shape[1])
+        file = getattr(X, "filename", None)
+        self._said = said or (Path(file).name if file else "an array")
+        self._X = np.asarray(X)  # parts of a memory map are slow to make, those of an array are not
 
     def read(self, rows: slice) -> NDArray[np.float64]:
-        """(m, d) a run of rows.
+        """(m, d) a run of rows, not copied where they are float64 row by row already.
 
         Parameters
         ----------
         rows : slice
             Which rows.
         """
-        return np.array(self._X[rows], dtype=np.float64, order="C")
+        return np.ascontiguousarray(self._X[rows], dtype=np.float64)
 
     def take(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """(m, d) some rows.
@@ -42,7 +45,7 @@ class ArraySource:
         rows : (m,) array
             Their numbers, in increasing order.
         """
-        return np.array(self._X[rows], dtype=np.float64, order="C")
+        return np.ascontiguousarray(self._X[rows], dtype=np.float64)
 
     def describe(self) -> str:
         """The name of the file, where there is one."""

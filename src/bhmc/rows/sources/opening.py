@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from bhmc._validation.parameters import check_whole
 from bhmc.rows.sources.arrays import ArraySource
+from bhmc.rows.sources.checks import check_table
 from bhmc.rows.sources.parquet import parquet_source
+from bhmc.rows.sources.pieces import MEMORY
 from bhmc.rows.sources.protocol import Source
 from bhmc.rows.sources.zarr_arrays import zarr_source
 
-_NUMBERS = "fiub"
+_KINDS = "use a .npy file, a .parquet file, a folder of .parquet files, or a .zarr array"
 
 
-def open_rows(path: Any, columns: Sequence[str] | None = None) -> Source:
+def open_rows(path: Any, columns: Sequence[str] | None = None, memory: int = MEMORY) -> Source:
     """A table of numbers that stays in its file: `BHMC.fit` and `predict` read it block by block.
 
     Parameters
@@ -24,6 +27,10 @@ def open_rows(path: Any, columns: Sequence[str] | None = None) -> Source:
         or a Zarr array (a folder that ends in `.zarr`).
     columns : sequence of str, optional
         Which columns of Parquet files, in this order; by default all.
+    memory : int, default=268435456
+        Bytes (by default 256 MiB) that row groups of Parquet, or chunks of Zarr, may take in
+        memory, 8 for each number. Those that fit are read and decompressed once, others anew in
+        every sweep. A `.npy` file needs none: the system keeps what it has room for.
 
     Returns
     -------
@@ -39,33 +46,36 @@ def open_rows(path: Any, columns: Sequence[str] | None = None) -> Source:
     ...     open_rows(f"{folder}/rows.npy").shape
     (4, 4)
     """
-    path = Path(path)
+    path, memory = Path(path), check_whole(memory, "memory", 0)
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")
     if columns is not None and path.suffix in (".npy", ".zarr"):
         raise ValueError(f"{path.name} has no names of columns: leave out columns=.")
+    source = _opened(path, columns, memory)
+    if not source.shape[0]:
+        raise ValueError(f"{path.name} has no rows.")
+    return source
+
+
+def _opened(path: Path, columns: Sequence[str] | None, memory: int) -> Source:
     if path.suffix == ".npy":
         return _mapped(path)
     if path.suffix == ".zarr":
-        return zarr_source(path)
-    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-    if not files or any(file.suffix != ".parquet" for file in files):
-        raise ValueError(
-            f"{path.name} is no table that can be read in blocks: use a .npy or .parquet file, a "
-            f"folder of .parquet files, or a .zarr array."
-        )
-    return parquet_source(path, files, columns)
+        return zarr_source(path, memory)
+    if path.suffix == ".parquet" and path.is_file():
+        return parquet_source(path, [path], columns, memory)
+    if not path.is_dir():
+        raise ValueError(f"{path.name} is no table that can be read in blocks: {_KINDS}.")
+    files = sorted(path.glob("*.parquet"))
+    if not files:
+        raise ValueError(f"{path.name} is a folder without .parquet files: {_KINDS}.")
+    return parquet_source(path, files, columns, memory)
 
 
 def _mapped(path: Path) -> ArraySource:
     try:
-        X = np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError as error:
-        raise ValueError(
-            f"{path.name} is no .npy file that can be read in blocks: {error}"
-        ) from None
-    if X.ndim != 2 or X.dtype.kind not in _NUMBERS:
-        raise ValueError(
-            f"{path.name} must hold a table of numbers, got {X.ndim} dimensions of {X.dtype}."
-        )
+        X: Any = np.lib.format.open_memmap(path, mode="r")
+    except (ValueError, EOFError) as error:
+        raise ValueError(f"{path.name} is no whole .npy file of numbers: {error}") from None
+    check_table(X.shape, X.dtype, path.name)
     return ArraySource(X, path.name)

@@ -8,19 +8,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._extras import import_pyarrow_parquet
+from bhmc.rows.sources.checks import in_one_line
 from bhmc.rows.sources.pieces import Pieces
+
+
+class _File(NamedTuple):
+    """A Parquet file."""
+
+    path: Path
+    metadata: Any
+    """What stands at its end, read once."""
+    schema: Any
+    """Names and types of its columns."""
 
 
 class _Group(NamedTuple):
     """A row group."""
 
-    file: Path
+    file: _File
     number: int
     """Its number in the file."""
     n_rows: int
 
 
-def parquet_source(path: Path, files: Sequence[Path], columns: Sequence[str] | None) -> Pieces:
+def parquet_source(
+    path: Path, files: Sequence[Path], columns: Sequence[str] | None, memory: int
+) -> Pieces:
     """The rows of Parquet files, one after the other.
 
     Parameters
@@ -31,64 +44,100 @@ def parquet_source(path: Path, files: Sequence[Path], columns: Sequence[str] | N
         The files, in order; all have the same columns.
     columns : sequence of str, optional
         Which columns, in this order; by default all.
+    memory : int
+        As in `open_rows`.
     """
-    parquet = import_pyarrow_parquet(f"{path.name} in blocks")
-    names = _checked_columns(parquet, files[0], columns)
-    groups = [group for file in files for group in _groups_of(parquet, file, names)]
+    parquet = import_pyarrow_parquet(path.name)
+    opened = [_opened(parquet, file) for file in files]
+    names = _names(opened, columns)
+    for file in opened:
+        _check_columns(file, names)
+    groups = [group for file in opened for group in _groups_of(file)]
 
     def load(i: int) -> NDArray[np.float64]:
         return _read(parquet, groups[i], names)
 
-    return Pieces([group.n_rows for group in groups], len(names), load, path.name, names)
+    lengths = [group.n_rows for group in groups]
+    return Pieces(lengths, len(names), load, path.name, names, memory, "row group")
 
 
-def _groups_of(parquet: Any, file: Path, names: Sequence[str]) -> list[_Group]:
-    _checked_columns(parquet, file, names)
-    metadata = _opened(parquet, file).metadata
-    sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
-    return [_Group(file, i, size) for i, size in enumerate(sizes) if size]
-
-
-def _opened(parquet: Any, file: Path) -> Any:
-    try:
-        return parquet.ParquetFile(file)
-    except OSError:
-        raise
-    except Exception as error:
-        raise ValueError(f"{file.name} is no Parquet file that can be read: {error}") from None
-
-
-def _checked_columns(parquet: Any, file: Path, wanted: Sequence[str] | None) -> list[str]:
-    """The names of the columns, each of which holds numbers."""
+def _opened(parquet: Any, path: Path) -> _File:
     import pyarrow as pa
 
-    schema = _opened(parquet, file).schema_arrow
-    names = list(schema.names) if wanted is None else list(wanted)
-    for name in names:
-        if name not in schema.names:
-            raise ValueError(f"{file.name} has no column {name!r}.")
-        kind = schema.field(name).type
-        if not (
-            pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)
-        ):
-            raise TypeError(
-                f"column {name!r} of {file.name} has type {kind}: a table that is read in blocks "
-                f"must hold numbers alone; leave it out with columns=, or turn it into numbers."
+    try:
+        with parquet.ParquetFile(path) as file:
+            return _File(path, file.metadata, file.schema_arrow)
+    except pa.ArrowException as error:
+        raise ValueError(f"{path.name} is no whole Parquet file: {in_one_line(error)}") from None
+
+
+def _names(files: Sequence[_File], wanted: Sequence[str] | None) -> list[str]:
+    """The names of the columns that are read, in order."""
+    if wanted is not None:
+        return _checked_names(wanted)
+    first = files[0]
+    for file in files[1:]:
+        others = set(first.schema.names) ^ set(file.schema.names)
+        if others:
+            raise ValueError(
+                f"{first.path.name} and {file.path.name} have different columns: {min(others)!r} "
+                f"is in one of them alone; name the columns to read with columns=."
             )
+    return _checked_names(first.schema.names, f"{first.path.name} has")
+
+
+def _checked_names(wanted: Sequence[str], said: str = "columns names") -> list[str]:
+    """At least one name, none of them twice."""
+    if isinstance(wanted, str):
+        raise TypeError(f"columns must be a list of names, got {wanted!r}.")
+    names = list(wanted)
+    if not names:
+        raise ValueError(f"{said} no column.")
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"{said} column {twice[0]!r} twice.")
     return names
 
 
+def _check_columns(file: _File, names: Sequence[str]) -> None:
+    """Refuse a file without these columns, or one of whose columns holds no numbers."""
+    from pyarrow import types
+
+    for name in names:
+        if name not in file.schema.names:
+            raise ValueError(f"{file.path.name} has no column {name!r}.")
+        kind = file.schema.field(name).type
+        if not any(is_one(kind) for is_one in (types.is_floating, types.is_integer, _is_bool)):
+            raise TypeError(
+                f"column {name!r} of {file.path.name} has type {kind}: a table that is read in "
+                f"blocks must hold numbers alone; leave it out with columns=, or turn it into "
+                f"numbers."
+            )
+
+
+def _is_bool(kind: Any) -> bool:
+    from pyarrow import types
+
+    return types.is_boolean(kind)
+
+
+def _groups_of(file: _File) -> list[_Group]:
+    sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+    return [_Group(file, i, size) for i, size in enumerate(sizes) if size]
+
+
 def _read(parquet: Any, group: _Group, names: Sequence[str]) -> NDArray[np.float64]:
-    """(rows, d) the numbers of a row group; a missing entry is NaN."""
+    """(rows, d) the numbers of a row group, column by column; a missing entry is NaN."""
     import pyarrow as pa
 
+    found, path = np.empty((group.n_rows, len(names))), group.file.path
     try:
-        table = _opened(parquet, group.file).read_row_group(group.number, columns=list(names))
-    except (OSError, pa.ArrowException) as error:
+        with parquet.ParquetFile(path, metadata=group.file.metadata) as file:
+            for j, name in enumerate(names):
+                column = file.read_row_group(group.number, columns=[name]).column(name)
+                found[:, j] = column.cast(pa.float64(), safe=False).to_numpy()
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise OSError(
-            f"{group.file.name}: row group {group.number} cannot be read: {error}"
+            f"row group {group.number} of {path.name} cannot be read: {in_one_line(error)}"
         ) from None
-    found = np.empty((group.n_rows, len(names)))
-    for j, name in enumerate(names):
-        found[:, j] = table.column(name).cast(pa.float64(), safe=False).to_numpy()
     return found

@@ -17,7 +17,7 @@ class Source(Protocol):
     """Names of the columns, where they have some."""
 
     def read(self, rows: slice) -> NDArray[np.float64]:
-        """(m, d) a run of rows, in an array of its own.
+        """(m, d) a run of rows; not to be written to.
 
         Parameters
         ----------

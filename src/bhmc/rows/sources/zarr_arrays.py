@@ -1,4 +1,4 @@
-"""Zarr arrays, and others with chunks of rows, as a table that is read a chunk at a time."""
+"""Zarr arrays, and others with chunks of rows, as a table that is read some chunks at a time."""
 
 from pathlib import Path
 from typing import Any
@@ -7,23 +7,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._extras import import_zarr
-from bhmc.rows.sources.pieces import Pieces
+from bhmc.likelihoods.block_sums import ROWS_PER_BLOCK
+from bhmc.rows.sources.checks import check_table, in_one_line
+from bhmc.rows.sources.pieces import MEMORY, Pieces
 
 
-def zarr_source(path: Path) -> Pieces:
+def zarr_source(path: Path, memory: int) -> Pieces:
     """The rows of a Zarr array.
 
     Parameters
     ----------
     path : Path
         Its folder.
+    memory : int
+        As in `open_rows`.
     """
     zarr = import_zarr(f"{path.name}")
     try:
-        array = zarr.open_array(path, mode="r")
+        array = zarr.open_array(str(path), mode="r")
     except Exception as error:
-        raise ValueError(f"{path.name} is no Zarr array that can be read: {error}") from None
-    return chunked_source(array, path.name)
+        raise ValueError(
+            f"{path.name} is no Zarr array that can be read: {in_one_line(error)}"
+        ) from None
+    return chunked_source(array, path.name, memory)
 
 
 def is_chunked(X: Any) -> bool:
@@ -44,7 +50,7 @@ def is_chunked(X: Any) -> bool:
     )
 
 
-def chunked_source(X: Any, said: str = "an array in chunks") -> Pieces:
+def chunked_source(X: Any, said: str = "an array in chunks", memory: int = MEMORY) -> Pieces:
     """The rows of an array in chunks.
 
     Parameters
@@ -53,16 +59,26 @@ def chunked_source(X: Any, said: str = "an array in chunks") -> Pieces:
         The rows.
     said : str
         What the array is, for messages.
+    memory : int, default=268435456
+        As in `open_rows`.
     """
-    if len(X.shape) != 2 or X.dtype.kind not in "fiub":
-        raise ValueError(
-            f"{said} must hold a table of numbers, got {len(X.shape)} dimensions of {X.dtype}."
-        )
-    n, height = int(X.shape[0]), max(1, int(X.chunks[0]))
+    check_table(X.shape, X.dtype, said)
+    n, height = int(X.shape[0]), _height(int(X.chunks[0]), int(X.shape[1]), memory)
     starts = list(range(0, n, height))
 
     def load(i: int) -> NDArray[np.float64]:
-        return np.asarray(X[starts[i] : min(starts[i] + height, n)], dtype=np.float64)
+        rows = slice(starts[i], min(starts[i] + height, n))
+        try:
+            return np.asarray(X[rows], dtype=np.float64)
+        except Exception as error:  # what a chunk is compressed by has errors of its own
+            found = f"rows {rows.start:,} to {rows.stop - 1:,} of {said}"
+            raise OSError(f"{found} cannot be read: {in_one_line(error)}") from error
 
     lengths = [min(start + height, n) - start for start in starts]
-    return Pieces(lengths, int(X.shape[1]), load, said)
+    return Pieces(lengths, int(X.shape[1]), load, said, None, memory, "chunk")
+
+
+def _height(n_rows: int, n_columns: int, memory: int) -> int:
+    """Rows that are read together: low chunks as many as fill a block, if memory allows."""
+    most = min(ROWS_PER_BLOCK, memory // (8 * max(1, n_columns)))
+    return max(1, n_rows) * max(1, most // max(1, n_rows))

@@ -5,6 +5,7 @@ import shutil
 
 from bhmc._cli.options import (
     ALL_TOP_NODES,
+    add_blocks,
     add_concentrations,
     add_fit,
     add_reading,
@@ -198,7 +199,9 @@ def _output(parser, text: str, **options) -> None:
 
 def _fit(commands) -> None:
     parser = _command(commands, "fit", "fit a hierarchy to a table", _FIT, _FIT_EPILOG)
-    parser.add_argument("data", metavar="DATA", nargs="?", help="a table, one row a datum")
+    parser.add_argument(
+        "data", metavar="DATA", nargs="?", help="a table, one row a datum: a file, or a folder"
+    )
     parser.add_argument("-o", "--output", metavar="DIR", help="the run folder to write")
     parser.add_argument(
         "--continue",
@@ -214,6 +217,13 @@ def _fit(commands) -> None:
     _json(parser)
     table = parser.add_argument_group("the table")
     add_reading(table)
+    add_blocks(table)
+    table.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="a Dask scheduler, such as tcp://host:8786, whose workers read the file and hold its "
+        "rows (needs the extra dask)",
+    )
     add_texts(table)
     add_fit(parser)
 
@@ -353,9 +363,11 @@ def _predict(commands) -> None:
         help="a further column outlier_score, from 0 to 1: 0.99 says that 99 %% of new rows of the "
         "model are more probable",
     )
-    _output(parser, "the CSV file to write (default: print it)")
+    _output(parser, "the file to write: .npy, or CSV (default: print it)")
     _json(parser)
-    add_reading(parser.add_argument_group("the table, where it differs from the one fitted"))
+    table = parser.add_argument_group("the table, where it differs from the one fitted")
+    add_reading(table)
+    add_blocks(table)
 
 
 def _export(commands) -> None:

@@ -1,6 +1,7 @@
 """Tables whose rows stay in the file and are read block by block: which, and how to open them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from bhmc._estimator.sizes import ROWS_FOR_A_SAMPLE
 from bhmc._extras import import_pyarrow_parquet
 from bhmc._io.tables.read import Reading, Table, check_file, suggest
 from bhmc._validation.column_plan import ColumnPlan, PlannedColumn, in_options
-from bhmc._validation.errors import RefusedError, reason_of
+from bhmc._validation.errors import RefusedError, reason_of, refusals
 from bhmc.likelihoods.block_sums import ROWS_PER_BLOCK
 from bhmc.rows import open_rows
 from bhmc.rows.sources import Source
@@ -104,7 +105,9 @@ def decide(options, reading: Reading) -> Decision:
         return _by_itself(path, reading, options)
     _check_options(options, path)
     table = opened(path, reading)
-    what = what_needs_memory(options, first_block(table.matrix)) if table.stays else ""
+    with _readable(path):
+        first = first_block(table.matrix)
+    what = what_needs_memory(options, first) if table.stays else ""
     if what:
         raise RefusedError(
             f"rows of {path} cannot be read in blocks: {what} needs all rows in memory."
@@ -148,14 +151,9 @@ def opened(path: Path, reading: Reading, only: Sequence[str] | None = None) -> T
     """
     if not path.is_dir():
         check_file(path)
-    try:
+    with refusals(), _readable(path):
         names = _names_of(path, reading, only)
         source = open_rows(path, names)
-    except (ValueError, TypeError, ImportError) as error:
-        raise RefusedError(str(error)) from error
-    except (OSError, EOFError) as error:
-        said = (reason_of(error).splitlines() or [""])[0].rstrip(".")
-        raise RefusedError(f"{path} cannot be read: {said}.") from None
     if 0 in source.shape:
         raise RefusedError(f"{path} is empty: its shape is {source.shape}.")
     if only is not None and source.shape[1] != len(only):
@@ -174,7 +172,9 @@ def check_varies(table: TableInBlocks) -> None:
     source, n = table.matrix, table.shape[0]
     if n < 2:
         raise RefusedError(f"{table.path} has {n} row; a hierarchy needs at least two.")
-    if not _varies(first_block(source)) and not _varies(source.take(evenly_spaced(n))):
+    with _readable(table.path):
+        varies = _varies(first_block(source)) or _varies(source.take(evenly_spaced(n)))
+    if not varies:
         raise RefusedError(
             f"every column of {table.path} is constant or empty, so nothing tells its rows apart."
         )
@@ -189,6 +189,16 @@ def first_block(source: Source) -> NDArray[np.float64]:
         The table.
     """
     return source.read(slice(0, min(source.shape[0], ROWS_PER_BLOCK)))
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """What cannot be read is a sentence."""
+    try:
+        yield
+    except (OSError, EOFError) as error:
+        said = " ".join(reason_of(error).split()).rstrip(".")
+        raise RefusedError(f"{path} cannot be read: {said}.") from None
 
 
 def _varies(X: NDArray[np.float64]) -> bool:
@@ -215,7 +225,9 @@ def _by_itself(path: Path, reading: Reading, options) -> Decision:
     table = _tried(path, reading)
     if table is None or not table.stays:
         return Decision(None)
-    first, said = first_block(table.matrix), f"Rows of {path.name} are read into memory, because"
+    with _readable(path):
+        first = first_block(table.matrix)
+    said = f"Rows of {path.name} are read into memory, because"
     if path.suffix == _PARQUET and not (has_fractions := _have_fractions(first)).all():
         name = table.names[int(np.argmin(has_fractions))]
         why = f"column {name!r} has no fractions, so that rules decide what it is"

@@ -39,7 +39,7 @@ def refusals_of(table: Table) -> Iterator[None]:
         except (OSError, RuntimeError) as error:
             if not _is_of_rows(error, table):
                 raise
-            raise RefusedError(str(error)) from error
+            raise RefusedError(" ".join(str(error).split())) from error
 
 
 def _is_of_rows(error: Exception, table: Table) -> bool:
@@ -102,8 +102,11 @@ def tree_text(tree: Tree, *, features: int | None = None, **options) -> str:
 
 
 def _numbered(table: TableInBlocks) -> NDArray:
-    """Names of rows of which the tree holds some: without names nobody could find them again."""
-    return np.array([f"row {name}" for name in table.row_names()])
+    """Names of the rows that the tree holds, without which nobody could find them in the file.
+
+    As in the explorer and in `assignments.npy` the first row is row 0.
+    """
+    return np.array([f"row {row}" for row in table.rows_in_tree])
 
 
 def _are_numbers(names: NDArray | None) -> bool:

@@ -54,6 +54,7 @@ examples:
   bhmc fit animals.csv -o run --id animal
   bhmc fit shop.csv -o run --id item --text title,description
   bhmc fit counts.mtx -o run --likelihood multinomial --levels 4 --jobs 2
+  bhmc fit big.npy -o run                  rows of a large table stay in the file
   bhmc fit --continue run                  finish a run that was interrupted
   bhmc fit --continue run --draws 500      500 more draws of every chain
   bhmc fit --continue run --draws auto     twice as many sweeps or more, until the chains agree
@@ -93,6 +94,7 @@ writes name, leaf (its node number), label (its number among the leaves, as in P
 path (node numbers from the root), component, the probability of that leaf among those of the tree,
 and the probabilities that the row belongs on a new branch, and in a component that no fitted row
 has. With --outliers it also says how unusual the row is. A row without any entry has empty cells.
+Rows of a large table stay in the file, and -o FILE.npy gets a record for each of them.
 """
 
 _REPRODUCE = """\

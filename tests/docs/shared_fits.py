@@ -13,6 +13,7 @@ from bhmc import BHMC
 from bhmc._estimator import rounds
 from bhmc._io.digest import digest_of_data
 from bhmc.model.diffused.setting import Diffused
+from bhmc.rows.sources import is_source
 
 _FIT = BHMC.fit
 # Values whose repr says all there is to say: only fits with no others are shared.
@@ -73,5 +74,6 @@ def _found_or_fitted(model: BHMC, X, file: Path) -> BHMC:
 
 def _key(settings: dict, X) -> str:
     names = [*map(str, X.index), *map(str, X.columns)] if hasattr(X, "columns") else []
-    key = repr((sorted(settings.items()), rounds._MOST_SWEEPS, names, digest_of_data(X)))
+    rows = X.read(slice(0, X.shape[0])) if is_source(X) else X
+    key = repr((sorted(settings.items()), rounds._MOST_SWEEPS, names, digest_of_data(rows)))
     return hashlib.sha256(key.encode()).hexdigest()[:16]

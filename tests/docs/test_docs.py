@@ -38,6 +38,7 @@ EXAMPLES_OF_PAGES = {
     "docs/gallery/bertopic.md": 12,
     "docs/gallery/fashion.md": 8,
     "docs/gallery/mixed-table.md": 15,
+    "docs/gallery/out-of-core.md": 20,
     "docs/gallery/word-counts.md": 15,
     "docs/gallery/wordnet.md": 5,
     "docs/gallery/zoo.md": 10,

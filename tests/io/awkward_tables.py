@@ -11,8 +11,8 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
-from bhmc._cli.fit import reading_of
 from bhmc._cli.parser import build_parser
+from bhmc._cli.tables import reading_of
 from bhmc._io.tables.read import Table, read_table
 from bhmc._validation.column_plan import in_options
 from bhmc._validation.errors import RefusedError

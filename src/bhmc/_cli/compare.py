@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from bhmc._cli.fit import reading_of, say_columns
 from bhmc._cli.reproduce import make_job, run_experiment
+from bhmc._cli.tables import reading_of, say_columns
 from bhmc._io.tables.plan import columns_for_model
 from bhmc._io.tables.read import Table, check_fittable, read_table
 from bhmc._validation.errors import RefusedError, refusals

@@ -6,33 +6,29 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from bhmc import BHMC, warmup
+from bhmc._cli.blocks import TableInBlocks
 from bhmc._cli.exit_codes import INTERRUPTED, OK
 from bhmc._cli.folder import TEXT, RunFolder, is_at_work, now, owner
-from bhmc._cli.options import FIT_OPTIONS, SET_BY_THE_COMMAND
+from bhmc._cli.options import FIT_OPTIONS, SET_BY_THE_COMMAND, given_settings
 from bhmc._cli.output import counted, print_json, print_result, say, terminal_width
-from bhmc._cli.records import check_same_data, data_record, summary, with_families
+from bhmc._cli.placing import write_places
+from bhmc._cli.records import check_same_data, data_record, said_of_sample, summary, with_families
 from bhmc._cli.results import name_tree, refusals_of, short_text, write_results
+from bhmc._cli.scheduler import connected
 from bhmc._cli.show import count_draws, say_view
-from bhmc._cli.texts import (
-    fitted_texts,
-    read_texts,
-    saved_features,
-    texts_record,
-    with_numbers,
-)
+from bhmc._cli.tables import columns_of_model, read_again, reading_of, say_columns, table_of
+from bhmc._cli.texts import texts_record
 from bhmc._estimator.auto_transition import transition_for
 from bhmc._estimator.progress_log import logging_progress
 from bhmc._estimator.sizes import AUTO_DRAWS
 from bhmc._estimator.view import opened_tree
-from bhmc._io.tables.plan import columns_for_model
-from bhmc._io.tables.read import Reading, Table, check_fittable
+from bhmc._io.tables.read import Table
 from bhmc._io.versions import versions
-from bhmc._validation.column_plan import in_options
 from bhmc._validation.errors import RefusedError, refusals
+from bhmc.rows.parted import RowsGoneError
 
 # Compiling is worth a word if it takes longer than this, in seconds.
 _PATIENCE = 2.0
@@ -40,11 +36,18 @@ _PATIENCE = 2.0
 
 def fit(options) -> int:
     """Fit, write the run folder and print the tree."""
+    if options.scheduler is not None and options.blocks is False:
+        raise RefusedError("--scheduler reads rows in blocks: leave out --no-blocks.")
+    with connected(options.scheduler):
+        return _fit(options)
+
+
+def _fit(options) -> int:
     folder, record, table = (_resumed if options.resume else _begun)(options)
     say_columns(table, quiet=options.quiet)
     model = BHMC(
         **record["settings"],
-        columns=_columns(table, record),
+        columns=columns_of_model(table, record),
         random_state=record["seed"],
         warm_start=_adds(options, record),
         checkpoint=str(folder.checkpoint),
@@ -58,11 +61,14 @@ def fit(options) -> int:
                 _run(model, table, quiet=options.quiet)
         except KeyboardInterrupt:
             return _stopped_early(folder, record)
-        except RefusedError:
-            folder.write_record({**record, "status": "failed"})
+        except RefusedError as error:
+            lost = isinstance(error.__cause__, RowsGoneError)  # the chains were saved
+            folder.write_record({**record, "status": "partial" if lost else "failed"})
             raise
         with _unbroken():
             record = _finish(folder, record, model, table, time.monotonic() - start)
+        if isinstance(table, TableInBlocks) and table.stays:
+            record = _place_all(folder, record, model, table, options.quiet)
     _report(model, folder, record, options)
     return INTERRUPTED if record["status"] == "partial" else OK
 
@@ -73,27 +79,14 @@ def _begun(options) -> tuple[RunFolder, dict[str, Any], Table]:
         missing = "DATA" if options.data is None else "-o DIR"
         raise RefusedError(f"{missing} is missing: bhmc fit DATA -o DIR, or --continue DIR.")
     reading = reading_of(options)
-    table, texts = read_texts(options.data, reading, options.text)
-    for name in ("text-model", "boilerplate"):
-        if not options.text and _is_given(options, name):
-            raise RefusedError(f"--{name} needs --text: name the columns of free text.")
-    table, features = fitted_texts(
-        table, texts, options.text, options.text_model or "auto", options.boilerplate
-    )
-    check_fittable(table)
-    _check_text_columns(table, options.likelihood)
+    table, features = table_of(options, reading)
     folder = RunFolder.create(options.output, options.force)
-    given = {
-        one.parameter: getattr(options, one.dest)
-        for one in FIT_OPTIONS
-        if getattr(options, one.dest) is not None
-    }
     record = {
         "status": "running",
         "owner": owner(),
         "started": now(),
         "seed": secrets.randbits(32) if options.seed is None else options.seed,
-        "settings": _settings(BHMC(**given)),
+        "settings": _settings(BHMC(**given_settings(options))),
         "data": {**data_record(table, reading), **texts_record(table, options.text)},
         "versions": versions(),
     }
@@ -119,7 +112,7 @@ def _resumed(options) -> tuple[RunFolder, dict[str, Any], Table]:
             f"the run in {folder.path} is finished: say how many more draws to make, for example "
             "--draws 300, or --draws auto to run on until the chains agree."
         )
-    table = _read_again(options.data, record, folder)
+    table = read_again(options, record, folder)
     check_same_data(table, record, folder.path)
     settings = {"moves": (), **record["settings"]}  # older runs had none
     if isinstance(settings["moves"], list):
@@ -139,14 +132,6 @@ def _resumed(options) -> tuple[RunFolder, dict[str, Any], Table]:
     }
     folder.write_record(record)
     return folder, record, table
-
-
-def _read_again(data: str | None, record: dict[str, Any], folder: RunFolder) -> Table:
-    """The table of a run, its texts as the same numbers as before."""
-    columns = record["data"].get("texts", {}).get("columns", [])
-    name = data or record["data"]["path"]
-    table, texts = read_texts(name, _reading_from(record), columns)
-    return with_numbers(table, texts, saved_features(folder)) if columns else table
 
 
 def _total_draws(more: int | str, record: dict[str, Any]) -> int | str:
@@ -171,7 +156,7 @@ def _settings(model: BHMC) -> dict[str, Any]:
 def _check_nothing_else(options) -> None:
     """With --continue the settings are those of the run: others would be another model."""
     names = [one.name for one in FIT_OPTIONS if one.name not in ("draws", "jobs", "max-seconds")]
-    for name in (*names, "seed", "output", "text", "text-model", "boilerplate"):
+    for name in (*names, "seed", "output", "text", "text-model", "boilerplate", "blocks"):
         if _is_given(options, name):
             raise RefusedError(
                 f"--{name} cannot be changed with --continue: it would be another run. Begin one "
@@ -183,89 +168,11 @@ def _is_given(options, name: str) -> bool:
     return getattr(options, name.replace("-", "_")) not in (None, [])
 
 
-def reading_of(options) -> Reading:
-    """What the options say of a table."""
-    return Reading(
-        id=options.id,
-        no_id=options.no_id,
-        drop=tuple(options.drop),
-        kinds=_kinds_of(options),
-        format=options.format,
-        delimiter=options.delimiter,
-        decimal=options.decimal,
-        encoding=options.encoding,
-        header=options.header,
-        thousands=options.thousands,
-    )
-
-
-def _kinds_of(options) -> tuple[tuple[str, str], ...]:
-    """What --as says."""
-    kinds = dict(options.kinds)
-    for name in kinds:
-        if [one for one, _ in options.kinds].count(name) > 1:
-            raise RefusedError(f"--as names the column {name!r} twice.")
-    return tuple(kinds.items())
-
-
-def say_columns(table: Table, quiet: bool) -> None:
-    """What was found out of the table, and a line for each kind of column."""
-    for note in table.notes:
-        say(note, quiet=quiet)
-    lines = table.plan.lines()
-    if lines:
-        say(f"Columns of {table.path.name}:", quiet=quiet)
-    for line in lines:
-        say(f"  {line}", quiet=quiet)
-    for column in table.plan.columns:
-        sentence = column.sentence(in_options)
-        if sentence and column.name != table.item_column:
-            say(f"  Note: {sentence}", quiet=quiet)
-
-
-def _columns(table: Table, record: dict[str, Any]) -> dict[str, str] | None:
-    """`columns` of the model: the table was read, and the model's own rules must not differ."""
-    if table.columns is None or record["settings"].get("likelihood") != "auto":
-        return None
-    return columns_for_model(table.data(), table.plan)
-
-
-def _reading_from(record: dict[str, Any]) -> Reading:
-    """How the table was read; a run of an older bhmc had no rules, so its kinds are named."""
-    data = record["data"]
-    reading = Reading.from_json(data["reading"])
-    if "plan" in data:
-        return reading
-    uses = {"number": "number", "text": "category"}
-    kinds = {name: uses[kind] for name, kind in zip(data["names"], data["kinds"], strict=True)}
-    item = data["item_column"]
-    return replace(
-        reading,
-        kinds=() if data["is_matrix"] else tuple(kinds.items()),
-        id=item,
-        no_id=item is None,
-    )
-
-
-def _check_text_columns(table: Table, likelihood: str | None) -> None:
-    """Refuse text where the family cannot take it, in the words of the command line."""
-    if likelihood in (None, "auto", "categorical") or not table.text_columns:
-        return
-    name = table.text_columns[0]
-    assert table.columns is not None
-    column = table.columns[table.names.index(name)]
-    row, cell = next((row, cell) for row, cell in enumerate(column) if cell is not None)
-    raise RefusedError(
-        f"{table.path}, column {name!r} holds text, such as {cell!r} in {table.place(row)}, which "
-        f"--likelihood {likelihood} cannot take: leave it out with --drop {name!r}, name the rows "
-        f"by it with --id {name!r}, or use --likelihood auto."
-    )
-
-
 def _plan(model: BHMC, table: Table, seed: int) -> str:
     rows, columns = table.shape
+    where = f"{table.said()} Opened" if isinstance(table, TableInBlocks) else "Read"
     return (
-        f"Read {table.path}: {counted(rows, 'row')}, {counted(columns, 'column')}. Sampling "
+        f"{where} {table.path}: {counted(rows, 'row')}, {counted(columns, 'column')}. Sampling "
         f"{counted(model.n_chains, 'chain')} of {_sweeps(model)} with seed {seed}."
     )
 
@@ -284,12 +191,16 @@ def _run(model: BHMC, table: Table, quiet: bool) -> None:
     timer.start()
     try:
         with refusals_of(table):
-            transition = transition_for(model, table.matrix)
+            seen = None if isinstance(table, TableInBlocks) else table.matrix
+            transition = transition_for(model, seen)
         warmup(transition=transition.name)
     finally:
         timer.cancel()
     with refusals_of(table):
-        model.fit(table.data())
+        if isinstance(table, TableInBlocks):
+            model.fit(table.data(), feature_names=table.column_names)
+        else:
+            model.fit(table.data())
     model.set_params(warm_start=False)  # a loaded model that is fitted again begins anew
     name_tree(model, table)
 
@@ -320,6 +231,21 @@ def _finish(
     return done
 
 
+def _place_all(
+    folder: RunFolder, record: dict[str, Any], model: BHMC, table: TableInBlocks, quiet: bool
+) -> dict[str, Any]:
+    """Write where all rows belong. Ctrl-C leaves the rest of the run as it is."""
+    n = table.shape[0]
+    say(f"Placing all {n:,} rows in the tree.", quiet=quiet)
+    try:
+        with logging_progress(model.progress, "placing all rows"):
+            write_places(folder.places, model, table)
+    except KeyboardInterrupt:
+        record = {**record, "status": "partial"}
+        folder.write_record(record)
+    return record
+
+
 def _report(model: BHMC, folder: RunFolder, record: dict[str, Any], options) -> None:
     result = record["result"]
     if options.json:
@@ -340,6 +266,11 @@ def _report(model: BHMC, folder: RunFolder, record: dict[str, Any], options) -> 
     for said in (model.family_evidence_, model.family_note_):
         if said:
             say(str(said), quiet=options.quiet)
+    if "rows_in_tree" in record["data"]:
+        say(said_of_sample(record["data"]), quiet=options.quiet)
+        if folder.places.exists():
+            where = f"Where each of the {record['data']['rows']:,} rows belongs is in "
+            say(f"{where}{folder.places}.", quiet=options.quiet)
     if record["fewer_draws"]:
         say(record["fewer_draws"], quiet=options.quiet)
     if result["ended_by"] == "max_seconds":

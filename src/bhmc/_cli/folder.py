@@ -17,10 +17,12 @@ from bhmc._validation.errors import RefusedError, reason_of
 FORMAT_VERSION = 1
 RECORD, MODEL, CHECKPOINT = "run.json", "model.bhmc", "checkpoint.bhmc"
 TREE, ASSIGNMENTS, DRAWS = "tree.txt", "assignments.csv", "draws.csv"
+# A record for each row of a table that is read in blocks.
+PLACES = "assignments.npy"
 # What makes numbers of free text.
 TEXT = "text.bhmc"
 # run.json first: without it, what is left of an old run is nobody's run.
-_OURS = (RECORD, MODEL, TEXT, TREE, ASSIGNMENTS, DRAWS)
+_OURS = (RECORD, MODEL, TEXT, TREE, ASSIGNMENTS, PLACES, DRAWS)
 
 
 class RunFolder:
@@ -68,6 +70,11 @@ class RunFolder:
     def model(self) -> Path:
         """The saved model."""
         return self.path / MODEL
+
+    @property
+    def places(self) -> Path:
+        """Where all rows of a table that is read in blocks belong."""
+        return self.path / PLACES
 
     def holds_nothing(self) -> bool:
         """Whether all there is says that a table was refused: its mended version may come here."""

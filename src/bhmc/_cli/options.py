@@ -204,6 +204,16 @@ def add_reading(group) -> None:
     )
 
 
+def add_blocks(group) -> None:
+    """Whether rows stay in the file."""
+    group.add_argument(
+        "--blocks",
+        action=argparse.BooleanOptionalAction,
+        help="leave rows in the file and read them in blocks: .npy, .parquet, .zarr and folders of "
+        ".parquet, of numbers alone (default: for 50,000 rows and more)",
+    )
+
+
 def add_texts(group) -> None:
     """Columns of free text."""
     group.add_argument(
@@ -424,6 +434,15 @@ def add_fit(parser) -> None:
         metavar="N",
         help="the same seed gives the same answer (default: a fresh one, kept in run.json)",
     )
+
+
+def given_settings(options) -> dict[str, Any]:
+    """Parameters of `BHMC` that options of `bhmc fit` set."""
+    return {
+        one.parameter: getattr(options, one.dest)
+        for one in FIT_OPTIONS
+        if getattr(options, one.dest) is not None
+    }
 
 
 def add_concentrations(parser) -> None:

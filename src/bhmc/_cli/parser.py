@@ -5,6 +5,7 @@ import shutil
 
 from bhmc._cli.options import (
     ALL_TOP_NODES,
+    add_blocks,
     add_concentrations,
     add_fit,
     add_reading,
@@ -53,6 +54,7 @@ examples:
   bhmc fit animals.csv -o run --id animal
   bhmc fit shop.csv -o run --id item --text title,description
   bhmc fit counts.mtx -o run --likelihood multinomial --levels 4 --jobs 2
+  bhmc fit big.npy -o run                  rows of a large table stay in the file
   bhmc fit --continue run                  finish a run that was interrupted
   bhmc fit --continue run --draws 500      500 more draws of every chain
   bhmc fit --continue run --draws auto     twice as many sweeps or more, until the chains agree
@@ -92,6 +94,7 @@ writes name, leaf (its node number), label (its number among the leaves, as in P
 path (node numbers from the root), component, the probability of that leaf among those of the tree,
 and the probabilities that the row belongs on a new branch, and in a component that no fitted row
 has. With --outliers it also says how unusual the row is. A row without any entry has empty cells.
+Rows of a large table stay in the file, and -o FILE.npy gets a record for each of them.
 """
 
 _REPRODUCE = """\
@@ -198,7 +201,9 @@ def _output(parser, text: str, **options) -> None:
 
 def _fit(commands) -> None:
     parser = _command(commands, "fit", "fit a hierarchy to a table", _FIT, _FIT_EPILOG)
-    parser.add_argument("data", metavar="DATA", nargs="?", help="a table, one row a datum")
+    parser.add_argument(
+        "data", metavar="DATA", nargs="?", help="a table, one row a datum: a file, or a folder"
+    )
     parser.add_argument("-o", "--output", metavar="DIR", help="the run folder to write")
     parser.add_argument(
         "--continue",
@@ -214,6 +219,13 @@ def _fit(commands) -> None:
     _json(parser)
     table = parser.add_argument_group("the table")
     add_reading(table)
+    add_blocks(table)
+    table.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="a Dask scheduler, such as tcp://host:8786, whose workers read the file and hold its "
+        "rows (needs the extra dask)",
+    )
     add_texts(table)
     add_fit(parser)
 
@@ -353,9 +365,11 @@ def _predict(commands) -> None:
         help="a further column outlier_score, from 0 to 1: 0.99 says that 99 %% of new rows of the "
         "model are more probable",
     )
-    _output(parser, "the CSV file to write (default: print it)")
+    _output(parser, "the file to write: .npy, or CSV (default: print it)")
     _json(parser)
-    add_reading(parser.add_argument_group("the table, where it differs from the one fitted"))
+    table = parser.add_argument_group("the table, where it differs from the one fitted")
+    add_reading(table)
+    add_blocks(table)
 
 
 def _export(commands) -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from bhmc import BHMC
-from bhmc._io.digest import digest_of_file
+from bhmc._cli.blocks import TableInBlocks
+from bhmc._io.digest import digest_of_file, digest_of_folder
 from bhmc._io.tables.read import Reading, Table
 from bhmc._validation.errors import RefusedError, reason_of
 
@@ -24,7 +25,31 @@ def data_record(table: Table, reading: Reading) -> dict[str, Any]:
         "is_matrix": table.columns is None,
         "reading": reading.to_json(),
         "plan": table.plan.to_json(),
+        **_of_blocks(table),
     }
+
+
+def _of_blocks(table: Table) -> dict[str, Any]:
+    """What is said of a table whose rows are read in blocks: how many are in the tree, too."""
+    if not isinstance(table, TableInBlocks):
+        return {}
+    shown = len(table.rows_in_tree)
+    fewer = {"rows_in_tree": shown} if shown < table.shape[0] else {}
+    return {"in_blocks": True, **fewer}
+
+
+def said_of_sample(data: dict[str, Any]) -> str:
+    """That the tree holds some of the rows.
+
+    Parameters
+    ----------
+    data : dict
+        What run.json says of a table of which the tree holds some rows.
+    """
+    return (
+        f"All {data['rows']:,} rows were fitted; the tree holds {data['rows_in_tree']:,} of them, "
+        f"evenly spaced, and its sizes count these."
+    )
 
 
 def with_families(data: dict[str, Any], model: BHMC) -> dict[str, Any]:
@@ -38,9 +63,9 @@ def with_families(data: dict[str, Any], model: BHMC) -> dict[str, Any]:
 
 
 def _digest_of(path: Path) -> str:
-    """SHA-256 of a file; a file that cannot be read is refused."""
+    """SHA-256 of a file, or of a folder of files; what cannot be read is refused."""
     try:
-        return digest_of_file(path)
+        return digest_of_folder(path) if path.is_dir() else digest_of_file(path)
     except OSError as error:
         raise RefusedError(f"{path} cannot be read: {reason_of(error)}.") from None
 

@@ -1,12 +1,15 @@
 """The files of a finished fit, and its tree as text that fits on a screen."""
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bhmc import BHMC, Tree
+from bhmc._cli.blocks import TableInBlocks
 from bhmc._cli.folder import ASSIGNMENTS, DRAWS, TREE, RunFolder
 from bhmc._cli.folder_size import room_for_draws, said_of_fewer, with_fewer_draws
 from bhmc._cli.output import fitted
@@ -33,6 +36,17 @@ def refusals_of(table: Table) -> Iterator[None]:
         except EntryError as error:
             where = table.where(error.row, error.column)
             raise RefusedError(error.sentence(str(table.path), where)) from error
+        except (OSError, RuntimeError) as error:
+            if not _is_of_rows(error, table):
+                raise
+            raise RefusedError(" ".join(str(error).split())) from error
+
+
+def _is_of_rows(error: Exception, table: Table) -> bool:
+    """Whether rows that stay elsewhere cannot be had: a damaged file, or workers that are lost."""
+    if not isinstance(table, TableInBlocks):
+        return False
+    return isinstance(error, OSError) or table.spread is not None
 
 
 def name_tree(model: BHMC, table: Table) -> None:
@@ -49,8 +63,10 @@ def _named(tree: Tree, table: Table) -> Tree:
     names = tree.names
     if names is None and table.items is not None:
         names = np.array(table.items)
+    if names is None and isinstance(table, TableInBlocks) and table.stays:
+        names = _numbered(table)
     columns = tree.feature_names
-    if columns is None and table.columns is not None:
+    if columns is None and (table.columns is not None or table.plan.columns):
         columns = np.array(table.names)
     return replace(tree, names=names, feature_names=columns)
 
@@ -80,7 +96,22 @@ def write_results(folder: RunFolder, model: BHMC, table: Table) -> str:
 
 def tree_text(tree: Tree, *, features: int | None = None, **options) -> str:
     """The tree as text, with its names; with words of its texts, unless features are asked for."""
+    if _are_numbers(tree.names):
+        options["max_names"] = 0
     return tree.to_text(tree.names, features=features_shown(tree, features), **options)
+
+
+def _numbered(table: TableInBlocks) -> NDArray:
+    """Names of the rows that the tree holds, without which nobody could find them in the file.
+
+    As in the explorer and in `assignments.npy` the first row is row 0.
+    """
+    return np.array([f"row {row}" for row in table.rows_in_tree])
+
+
+def _are_numbers(names: NDArray | None) -> bool:
+    """Whether names are no more than numbers of rows, which say nothing of a leaf."""
+    return names is not None and all(re.fullmatch(r"row \d+", str(name)) for name in names)
 
 
 def features_shown(tree: Tree, asked: int | None) -> int:

@@ -10,6 +10,7 @@ from bhmc._cli.exit_codes import OK
 from bhmc._cli.folder import RunFolder
 from bhmc._cli.options import ALL_TOP_NODES
 from bhmc._cli.output import counted, fitted, print_json, say, terminal_width
+from bhmc._cli.records import said_of_sample
 from bhmc._cli.results import features_shown, tree_text
 from bhmc._estimator.view import DENDROGRAM, WHY_DENDROGRAM
 from bhmc._validation.errors import RefusedError, refusals
@@ -30,6 +31,8 @@ def load_run(name: str) -> tuple[RunFolder, dict[str, Any], BHMC]:
         model = BHMC.load(folder.model)
     if record["status"] != "done":
         say(f"This run is not finished: it has {count_draws(model)}.")
+    if "rows_in_tree" in record.get("data", {}):
+        say(said_of_sample(record["data"]))
     return folder, record, model
 
 

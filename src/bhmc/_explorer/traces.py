@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bhmc._explorer.container import Arrays, floats, texts
 from bhmc._explorer.items import names_of
@@ -100,10 +101,17 @@ def _finding(what: str, tree: Tree, draws: Draws) -> str:
     return f"{what[:1].upper()}{what[1:]}."
 
 
+def _names_of_pair(tree: Tree, draws: Draws, pair: NDArray[np.int64]) -> list[object]:
+    """Pairs are of all rows that were fitted, of which the tree may hold a part."""
+    if draws.pairs.max() < len(tree.components):
+        return names_of(tree, pair)
+    return [f"row {row}" for row in pair.tolist()]
+
+
 def _in_words(name: str, tree: Tree, draws: Draws) -> str:
     """`nodes_at[2]` as "nodes at level 2"."""
     kind, _, place = name.rstrip("]").partition("[")
     if kind == "together":
-        one, two = names_of(tree, draws.pairs[int(place)])
+        one, two = _names_of_pair(tree, draws, draws.pairs[int(place)])
         return f"{one} and {two} in one component"
     return _WORDS[kind].format(place) if kind in _WORDS else name

@@ -35,3 +35,10 @@ def digest_of_file(path: Path) -> str:
     """The digest of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest_of_folder(path: Path) -> str:
+    """The digest of all files in a folder and below: their names, and their digests."""
+    files = sorted(file for file in path.rglob("*") if file.is_file())
+    found = [(file.relative_to(path).as_posix(), digest_of_file(file)) for file in files]
+    return digest_of_text(repr(found))

@@ -90,26 +90,6 @@ def write_rows(tree: Hierarchy, n: int, path: Path) -> None:
         rows[first : first + _BLOCK] = block_of(tree, first, min(_BLOCK, n - first))[0]
 
 
-def write_labels(model: Any, source: Any, path: Path) -> NDArray[np.integer]:
-    """The label of every row, in a file.
-
-    Parameters
-    ----------
-    model : BHMC
-        Fitted.
-    source : Source
-        The rows.
-    path : Path
-        A `.npy` file.
-    """
-    n = source.shape[0]
-    labels = np.lib.format.open_memmap(path, mode="w+", dtype=np.int32, shape=(n,))
-    for first in range(0, n, _ROWS_AT_ONCE):
-        rows = slice(first, min(first + _ROWS_AT_ONCE, n))
-        labels[rows] = model.predict(source.read(rows))
-    return labels
-
-
 def fitted(source: Any, sweeps: Sweeps, n_threads: int) -> Any:
     """One chain of a few sweeps; prints how long each took.
 
@@ -199,7 +179,7 @@ def run(n: int, folder: Path, n_threads: int) -> int:
     with noting_peak(peaks, "fitting"):
         model = fitted(source, Sweeps(), n_threads)
     with noting_peak(peaks, "labelling"):
-        labels = write_labels(model, source, folder / "labels.npy")
+        labels = model.predict(source, out=folder / "labels.npy")
     amis = zip(LEVELS, agreement(tree, model, labels, n), strict=True)
     print("AMI of the labels: " + ", ".join(f"{name} {ami:.3f}" for name, ami in amis))
     return int(max(peaks.values()) > MOST_ANONYMOUS)

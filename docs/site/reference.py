@@ -83,6 +83,12 @@ ROOMS = [
         "Rivals with the same `tree_`. [The rivals](../rivals.md) says how each was built.",
     ),
     Room(
+        "bhmc.rows",
+        "rows",
+        "Tables in files",
+        "Rows that stay in a file and are read in blocks. [Many rows](../scale.md) says when.",
+    ),
+    Room(
         "bhmc",
         "settings",
         "Settings",

@@ -34,6 +34,6 @@ def finished(table, tmp_path_factory) -> Path:
 @pytest.fixture
 def short_rounds(monkeypatch):
     """Rounds of 30 draws; the second ends at sweep 100, and no further one follows unasked."""
-    for place in ("_estimator.rounds", "_estimator.sizes", "_cli.fit"):
+    for place in ("_estimator.rounds", "_estimator.sizes"):
         monkeypatch.setattr(f"bhmc.{place}.AUTO_DRAWS", 30)
     monkeypatch.setattr("bhmc._estimator.rounds._MOST_SWEEPS", 100)

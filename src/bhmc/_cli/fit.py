@@ -23,7 +23,7 @@ from bhmc._cli.tables import columns_of_model, read_again, reading_of, say_colum
 from bhmc._cli.texts import texts_record
 from bhmc._estimator.auto_transition import transition_for
 from bhmc._estimator.progress_log import logging_progress
-from bhmc._estimator.sizes import AUTO_DRAWS
+from bhmc._estimator.sizes import least_sweeps
 from bhmc._estimator.view import opened_tree
 from bhmc._io.tables.read import Table
 from bhmc._io.versions import versions
@@ -173,14 +173,13 @@ def _plan(model: BHMC, table: Table, seed: int) -> str:
     where = f"{table.said()} Opened" if isinstance(table, TableInBlocks) else "Read"
     return (
         f"{where} {table.path}: {counted(rows, 'row')}, {counted(columns, 'column')}. Sampling "
-        f"{counted(model.n_chains, 'chain')} of {_sweeps(model)} with seed {seed}."
+        f"{counted(model.n_chains, 'chain')} of {_sweeps(model, rows)} with seed {seed}."
     )
 
 
-def _sweeps(model: BHMC) -> str:
+def _sweeps(model: BHMC, n_rows: int) -> str:
     if model.n_draws == "auto":
-        first = model.n_warmup + AUTO_DRAWS * model.thin
-        return f"at least {first:,} sweeps, until they agree,"
+        return f"at least {least_sweeps(model, n_rows):,} sweeps, until they agree,"
     return f"{model.n_warmup} + {model.n_draws * model.thin} sweeps"
 
 

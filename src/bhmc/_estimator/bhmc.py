@@ -351,7 +351,7 @@ class BHMC(
         self._check_parameters()
         X = in_memory(X)
         elsewhere = rows_elsewhere(self, X)
-if elsewhere is not None:
+        if elsewhere is not None:
             X = elsewhere.shown.data
             feature_names = elsewhere.names if feature_names is None else feature_names
         given = self._check_data(X, feature_names)

@@ -57,6 +57,21 @@ def start_for(model: Any, transition: Transition, n_rows: int) -> Any:
     return "sample" if n_rows >= ROWS_FOR_A_SAMPLE and _may(model, transition) else "kmeans"
 
 
+def least_sweeps(model: Any, n_rows: int) -> int:
+    """Sweeps of all rows that a chain makes at least, before it is known which transition it has.
+
+    Parameters
+    ----------
+    model : BHMC
+        The estimator.
+    n_rows : int
+        Rows of the data.
+    """
+    many = n_rows >= ROWS_FOR_A_SAMPLE and model.hyper != "paper"
+    init = "sample" if many and _is_auto(model.init) else model.init
+    return model.n_warmup - warmup_of_sample(model, init) + draws_for(model, init) * model.thin
+
+
 def draws_for(model: Any, init: Any) -> int:
     """The draws of a chain that `n_draws` stands for, at first.
 

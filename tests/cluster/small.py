@@ -1,9 +1,14 @@
 """Small fits on a cluster: few rows that are taken for many, here and with every worker."""
 
 import importlib
+import logging
+import os
+import signal
+import time
 
+import dask.array as da
 import numpy as np
-from distributed import WorkerPlugin
+from distributed import Client, LocalCluster, WorkerPlugin
 
 from bhmc import BHMC
 
@@ -27,38 +32,80 @@ SMALLER = {
     ("bhmc._sampling.sample_start", "_ROWS_A_COMPONENT"): 10,
     ("bhmc._sampling.sample_start", "_SETTLING"): 5,
     ("bhmc._sampling.sample_start", "_SWEEPS"): 5,
+    ("bhmc.model.diffused.resolution", "_LEAST_SWEEPS"): 3,
+    ("bhmc.model.diffused.resolution", "_MOST_SWEEPS"): 3,
+    ("bhmc.posterior.outliers", "_MOST_DRAWS"): 3,
+    ("bhmc.posterior.outliers", "_LEAST_DRAWS"): 3,
+    ("bhmc.posterior.outliers", "_NEW_ROWS"): 120,
+    ("bhmc.posterior.outliers", "_FEWEST_NEW_ROWS"): 120,
 }
 SETTINGS = {
     "likelihood": "shared_gaussian",
-    "n_warmup": 5,
-    "n_draws": 20,
+    "n_warmup": 4,
+    "n_draws": 9,
     "n_chains": 1,
     "n_jobs": 1,
     "random_state": 3,
 }
 
 
-class SmallBlocks(WorkerPlugin):
-    """Blocks of rows are small with every worker, with those that come later, too."""
+class ManyOfFew(WorkerPlugin):
+    """A thousand rows are many with every worker, with those that come later, too."""
 
-    name = "small-blocks"
+    name = "many-of-few"
 
     def setup(self, worker):
         """Called where a worker begins."""
-        make_blocks_small(setattr)
-
-
-def make_blocks_small(set_attribute):
-    """Blocks of `ROWS_PER_BLOCK` rows in this process."""
-    for name in BLOCKS:
-        set_attribute(importlib.import_module(name), "ROWS_PER_BLOCK", ROWS_PER_BLOCK)
+        _make_many_of_few(setattr)
 
 
 def make_many_of_few(patch):
     """A thousand rows are many in this process."""
-    make_blocks_small(patch.setattr)
+    _make_many_of_few(patch.setattr)
+
+
+def _make_many_of_few(set_attribute):
+    for name in BLOCKS:
+        set_attribute(importlib.import_module(name), "ROWS_PER_BLOCK", ROWS_PER_BLOCK)
     for (module, name), value in SMALLER.items():
-        patch.setattr(importlib.import_module(module), name, value)
+        set_attribute(importlib.import_module(module), name, value)
+
+
+def local_cluster(n_workers, **settings):
+    """A cluster of processes on this machine, one thread each."""
+    return LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=1,
+        dashboard_address=":0",
+        silence_logs=logging.CRITICAL,
+        **settings,
+    )
+
+
+def client_of_cluster(cluster):
+    """A client of it, whose workers have small blocks."""
+    client = Client(cluster)
+    client.register_plugin(ManyOfFew())
+    return client
+
+
+def chunked(X, height=130):
+    """The rows as a Dask array, in chunks that do not end where blocks do."""
+    return da.from_array(X, chunks=(height, -1))
+
+
+def kill(client, n_workers=1):
+    """End workers without a word to anybody."""
+    for pid in list(client.run(os.getpid, on_error="ignore").values())[:n_workers]:
+        os.kill(pid, signal.SIGKILL)
+
+
+def wait_for_workers(client, n_workers, seconds=60):
+    """Until so many workers are there."""
+    end = time.monotonic() + seconds
+    while len(client.nthreads()) != n_workers:
+        assert time.monotonic() < end, "workers do not come"
+        time.sleep(0.1)
 
 
 def table(n=1_000, d=3, seed=0):

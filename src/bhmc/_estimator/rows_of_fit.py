@@ -145,6 +145,10 @@ class RowsElsewhere:
         """Whether parts are lost, or would be made otherwise by now."""
         return self._holder.is_outdated()
 
+    def close(self) -> None:
+        """The chains have ended: who holds the rows may forget them."""
+        self._holder.let_go()
+
     def take(self, rows: Ints) -> Floats:
         """(m, d) some rows.
 

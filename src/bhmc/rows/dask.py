@@ -91,7 +91,7 @@ class DaskHolder:
         return self._holding.is_outdated(set(workers_of(self._client)))
 
     def _hold(self) -> list[Held]:
-        self._let_go()
+        self.let_go()
         workers = some_workers_of(self._client)
         self._holding = holding = _Holding(set(workers))
         check_versions(self._client, list(workers))
@@ -104,12 +104,13 @@ class DaskHolder:
         both = zip(holding.parts, pairs, strict=True)
         return [Held(part.ask, first, end - first) for part, (_, (first, end)) in both]
 
-    def _let_go(self) -> None:
-        """Rows are never with a worker twice, even where chains still know the parts before."""
+    def let_go(self) -> None:
+        """Workers forget the rows at once, even where chains still know the parts."""
         futures = [part.let_go() for part in self._holding.parts]
         if futures and self._client.status == "running":
             with suppress(Exception):
                 self._client.cancel(futures, force=True)
+        self._holding = _Holding(set())
 
     def _begin(self, worker: str, n_threads: int, first: int, end: int) -> FarPart:
         """An actor on a worker, which loads its own rows."""

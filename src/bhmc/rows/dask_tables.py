@@ -1,5 +1,6 @@
 """Dask collections as tables of rows, and the client whose cluster is to hold them."""
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,7 +101,8 @@ def _leave_the_thread_of_a_task(distributed: Any) -> None:
     from distributed.worker import thread_state
 
     if getattr(thread_state, "key", None) and not getattr(thread_state, "actor", False):
-        distributed.secede()
+        with suppress(KeyError):  # it has left already, as within `worker_client`
+            distributed.secede()
 
 
 def are_gone(X: Any) -> bool:

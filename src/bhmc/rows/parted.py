@@ -110,6 +110,10 @@ class Holder(Protocol):
         """Whether parts are lost, or would be made otherwise by now."""
         ...
 
+    def let_go(self) -> None:
+        """Nobody needs the parts any more."""
+        ...
+
 
 class HolderHere:
     """A file that this process reads.
@@ -142,6 +146,9 @@ class HolderHere:
     def is_outdated(self) -> bool:
         """Never."""
         return False
+
+    def let_go(self) -> None:
+        """Nothing: the part goes with its last chain."""
 
 
 def ask_all(parts: Sequence[Held], method: str, *given: tuple) -> list[Any]:

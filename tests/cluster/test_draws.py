@@ -61,6 +61,7 @@ def with_empty_partition(X):
     return dd.from_delayed([dask.delayed(part) for part in parts], meta=frame[:0])
 
 
+LONG = pytest.mark.cluster_long
 KINDS = ("float32", "bool")
 LAYOUTS = {
     "one chunk": lambda X: chunked(X, len(X)),

@@ -133,6 +133,14 @@ class RowsElsewhere:
         self._holder, self._parts, self._lock = holder, holder.hold(), threading.RLock()
         self._numbers, self._likelihood = itertools.count(), None
         self.digest: str | None = None
+        try:
+            self._begin()
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self) -> None:
+        """A first pass over all rows, and those that are shown."""
         looks: list[Look] = self._ask(lambda _: ("look", (self.n_rows,)))
         self._check_finite(looks)
         self.summary = reduce(ColumnSummary.merge, [one.summary for one in looks])

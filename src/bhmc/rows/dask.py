@@ -93,6 +93,11 @@ class DaskHolder:
     def _hold(self) -> list[Held]:
         self.let_go()
         workers = some_workers_of(self._client)
+        if are_gone(self._X):
+            raise RuntimeError(
+                f"Rows of {self.said} that workers kept (by persist or scatter) are lost: make "
+                f"the collection anew. {RESUMES}"
+            )
         self._holding = holding = _Holding(set(workers))
         check_versions(self._client, list(workers))
         spans = shares(self.n_rows, list(workers.values()))
@@ -129,11 +134,6 @@ class DaskHolder:
         error = part.wait_until_made()
         if error is None:
             return
-        if are_gone(self._X):
-            raise RuntimeError(
-                f"Rows of {self.said} that workers kept (by persist or scatter) are lost: make "
-                f"the collection anew. {RESUMES}"
-            ) from error
         if isinstance(error, KilledWorker | CommClosedError) or not self._is_there(part.worker):
             raise part.lost(error) from error
         raise RuntimeError(

@@ -96,7 +96,10 @@ def check_versions(client: Any, workers: Sequence[str]) -> None:
                 f"process has ({there})."
             )
         if isinstance(there, Exception):
-            raise RuntimeError(f"worker {worker} cannot begin: {there}") from there
+            raise RuntimeError(
+                f"worker {worker} cannot run bhmc: install the version that this process has, "
+                f"{here['bhmc']} ({there})."
+            ) from there
         for name, version in here.items():
             if there[name] != version:
                 raise RuntimeError(

@@ -1,4 +1,4 @@
-"""docs/cluster.md and its file for Docker: the first example runs, the others are Python and YAML."""
+"""docs/cluster.md and its file for Docker: the first example runs, the rest is Python and YAML."""
 
 import re
 from pathlib import Path

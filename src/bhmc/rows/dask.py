@@ -129,7 +129,7 @@ class DaskHolder:
     def _check_made(self, part: FarPart) -> None:
         """Wait for a part; a worker that died is `PartLost`, a chunk that it cannot read is not."""
         from distributed import KilledWorker
-        from distributed.comm import CommClosedError
+        from distributed.comm.core import CommClosedError
 
         error = part.wait_until_made()
         if error is None:

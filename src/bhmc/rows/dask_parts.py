@@ -87,7 +87,8 @@ class FarPart:
 
     def __init__(self, client: Any, worker: str, future: Any, is_there: Callable[[str], bool]):
         self._client, self.worker, self._future = client, worker, future
-        self._is_there, self._is_lost, self._actor = is_there, False, None
+        self._is_there, self._is_lost = is_there, False
+        self._actor: Any = None
 
     @property
     def is_lost(self) -> bool:
@@ -127,6 +128,8 @@ class FarPart:
         *given : object
             What the method is given.
         """
+        if self._is_lost:  # a question to an actor that is gone leaves pages in the log
+            raise self.lost()
         try:
             return _Waiting(self, self._actor.answer(method, *given))
         except Exception as error:

@@ -98,7 +98,7 @@ def client_of(X: Any) -> Any:
 
 def _leave_the_thread_of_a_task(distributed: Any) -> None:
     """As `dask.compute` does within a task: a worker of one thread would wait for itself."""
-    from distributed.worker import thread_state
+    from dask.context import thread_state
 
     if getattr(thread_state, "key", None) and not getattr(thread_state, "actor", False):
         with suppress(KeyError):  # it has left already, as within `worker_client`

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,7 @@ class FarPart:
         self._client, self.worker, self._future = client, worker, future
         self._is_there, self._is_lost = is_there, False
         self._actor: Any = None
+        self._last: Any = None
 
     @property
     def is_lost(self) -> bool:
@@ -131,7 +133,8 @@ class FarPart:
         if self._is_lost:  # a question to an actor that is gone leaves pages in the log
             raise self.lost()
         try:
-            return _Waiting(self, self._actor.answer(method, *given))
+            self._last = self._actor.answer(method, *given)
+            return _Waiting(self, self._last)
         except Exception as error:
             raise self.lost(error) from error
 
@@ -151,7 +154,13 @@ class FarPart:
         return PartLost(f"worker {self.worker} is lost" + (f" ({error})" if error else ""))
 
     def let_go(self) -> Any:
-        """The future of the actor, which nobody is to ask any more."""
+        """The future of the actor, which nobody is to ask any more.
+
+        A question on its way would find no actor, and leave pages in the log.
+        """
+        if self._last is not None and not self.is_lost:
+            with suppress(Exception):
+                self._last.result(timeout=BETWEEN_LOOKS)
         self._is_lost = True
         return self._future
 

@@ -18,7 +18,8 @@ def refused(X, error, sentence, **settings):
         fitted(X, **settings)
 
 
-def test_without_a_client(many_of_few):
+def test_without_a_client(many_of_few, monkeypatch):
+    monkeypatch.setattr("distributed.client._global_clients", {})  # other tests have one
     refused(chunked(table()), ValueError, "there is no Dask client: make one first")
 
 

@@ -19,7 +19,10 @@ def refused(X, error, sentence, **settings):
 
 
 def test_without_a_client(many_of_few, monkeypatch):
-    monkeypatch.setattr("distributed.client._global_clients", {})  # other tests have one
+    def nobody():
+        raise ValueError("No global client found and no address provided")
+
+    monkeypatch.setattr("distributed.get_client", nobody)  # other tests have one
     refused(chunked(table()), ValueError, "there is no Dask client: make one first")
 
 

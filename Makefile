@@ -24,7 +24,7 @@ unexport PYTHONHOME
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test checks compiled-diffused compiled-hdp compiled-baselines exact interrupts bench rivals study pictures docs docs-check browser lint types format constraints clean check-python
+.PHONY: help setup demo test checks compiled-diffused compiled-hdp compiled-baselines exact interrupts bench rivals study pictures docs docs-check browser cluster lint types format constraints clean check-python
 
 help: ## List the targets
 	@echo "Targets of this Makefile:"
@@ -126,6 +126,11 @@ docs-check: docs ## Open every page of the site in a browser: axe, width, reques
 browser: setup ## Open the explorer in Chromium: all tests, the long ones included; screenshots go to build/browser
 	@echo "Opening the explorer in a browser; this takes some minutes."
 	@$(BIN)/python -m pytest -m '' -rs --durations=10 tests/browser
+
+cluster: setup ## Fit on Dask clusters of this machine whose workers are killed: all tests, and what a sweep costs
+	@echo "Fitting on clusters of this machine; this takes some minutes."
+	@$(BIN)/python -m pytest -m '' -rs --durations=10 tests/cluster
+	@$(BIN)/python -m benchmarks.dask_overhead
 
 study: setup ## Run a study, as in make study NAME=same_draws ARGS="--only fit/"; without NAME, list all
 	@$(BIN)/python -m studies$(if $(NAME),.$(NAME)) $(ARGS)

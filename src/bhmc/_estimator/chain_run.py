@@ -24,7 +24,7 @@ from bhmc.model.state import State
 from bhmc.posterior.recorder import Recorder
 from bhmc.posterior.retention import Plan
 from bhmc.rows.local import LocalRows
-from bhmc.rows.parted import PartLost, RowsGoneError
+from bhmc.rows.parted import MOST_TRIES, PartLost, lost_too_often
 
 # Seconds from one checkpoint to the next; more where writing one takes more than this share of
 # that time, as it may where draws are large.
@@ -254,6 +254,8 @@ class _Run:
         if task.following is not None:
             self._following = before.following or Recorder(task.plan)
         self._copy = _copied(before) if task.is_outdated else None
+        self._returns = 0  # to the copy, one after the other
+        self._made_when_saved = before.made
         self._chain: Any = None
         self._last_saved, self._wait = time.monotonic(), _BETWEEN_CHECKPOINTS
 
@@ -264,13 +266,22 @@ class _Run:
             try:
                 self._chain = self._task.make_chain(self._rng, captured, self._watch.stop)
                 return self._all_sweeps()
-            except PartLost:
+            except PartLost as error:
+                self._returns += 1
+                if self._returns == MOST_TRIES:
+                    self._save_copy()
+                    raise lost_too_often("the rows", error) from error
                 assert self._copy is not None, "rows in memory are not lost"
                 captured = self._go_back(self._copy)
-            except RowsGoneError:
-                if self._saved is not None and self._copy is not None and self._copy.made:
-                    self._saved.write(self._copy)
+            except Exception:
+                self._save_copy()
                 raise
+
+    def _save_copy(self) -> None:
+        """Where rows were lost for good, or cannot be read again: the chain may resume later."""
+        is_newer = self._copy is not None and self._copy.made > self._made_when_saved
+        if self._saved is not None and self._copy is not None and is_newer:
+            self._saved.write(self._copy)
 
     def _go_back(self, then: Checkpoint) -> Any:
         """Be where the chain was at its copy; what it captured then."""
@@ -313,9 +324,9 @@ class _Run:
         if stopped or due or made == self._task.n_sweeps:
             self._save()
         if self._task.is_outdated is not None and made % _SWEEPS_BETWEEN_COPIES == 0:
-            self._copy = _copied(self._now())
-            if self._task.is_outdated():
-                raise PartLost
+            self._copy, self._returns = _copied(self._now()), 0
+            if not stopped and made < self._task.n_sweeps and self._task.is_outdated():
+                raise PartLost("rows are to move")
         return stopped
 
     def _note_for_next_round(self, chain: Sampler, made: int) -> None:
@@ -330,6 +341,7 @@ class _Run:
         begun = time.monotonic()
         if self._saved is not None:
             self._saved.write(self._now())
+            self._made_when_saved = self._made
         self._last_saved = time.monotonic()
         took = self._last_saved - begun
         self._wait = max(_BETWEEN_CHECKPOINTS, took / _SHARE_OF_CHECKPOINTS)

@@ -9,7 +9,7 @@ import numpy as np
 from bhmc._estimator.rows_of_fit import RowsElsewhere
 from bhmc._estimator.sizes import AUTO, ROWS_FOR_A_SAMPLE, threads_for
 from bhmc._extras import import_pandas
-from bhmc.rows.dask import DaskHolder, current_client, is_dask, spread
+from bhmc.rows.dask import DaskHolder, Spread, client_of, is_dask, spread
 from bhmc.rows.parted import Holder, HolderHere
 from bhmc.rows.sources import ArraySource, Source, is_source
 from bhmc.rows.sources.zarr_arrays import chunked_source, is_chunked
@@ -39,7 +39,8 @@ def in_memory(X: Any) -> Any:
         What a user gives for data.
     """
     if is_dask(X):
-        return X if spread(X).X.shape[0] >= ROWS_FOR_A_SAMPLE else X.compute()
+        found = spread(X)
+        return found if found.X.shape[0] >= ROWS_FOR_A_SAMPLE else X.compute()
     source = source_of(X)
     if source is None or source.shape[0] >= ROWS_FOR_A_SAMPLE:
         return X
@@ -69,9 +70,8 @@ def rows_elsewhere(model: Any, X: Any) -> RowsElsewhere | None:
 
 def _holder_of(model: Any, X: Any) -> Holder | None:
     """Who holds the rows, where they are not in memory."""
-    if is_dask(X):
-        found = spread(X)
-        return DaskHolder(found.X, current_client(), found.names, model.precision)
+    if isinstance(X, Spread):
+        return DaskHolder(X.X, client_of(X.X), X.names, model.precision)
     source = source_of(X)
     return None if source is None else HolderHere(source, threads_for(model), model.precision)
 

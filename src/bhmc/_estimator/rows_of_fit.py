@@ -10,7 +10,6 @@ import hashlib
 import itertools
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -23,7 +22,16 @@ from bhmc._validation.errors import naming_columns
 from bhmc.likelihoods import ColumnSummary, ConjugateFamily, Likelihood
 from bhmc.likelihoods.block_sums import sum_of_pieces
 from bhmc.rows.part import Begun, Look
-from bhmc.rows.parted import Held, Holder, PartedRows, PartLost, ask_all, rows_within
+from bhmc.rows.parted import (
+    MOST_TRIES,
+    Held,
+    Holder,
+    PartedRows,
+    PartLost,
+    ask_all,
+    lost_too_often,
+    rows_within,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -125,13 +133,29 @@ class RowsElsewhere:
         self.may_lose = holder.may_lose
         self._holder, self._parts, self._lock = holder, holder.hold(), threading.RLock()
         self._numbers, self._likelihood = itertools.count(), None
-        self.summary, self.digest = self._look()
+        self.digest: str | None = None
+        try:
+            self._begin()
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self) -> None:
+        """A first pass over all rows, and those that are shown."""
+        looks: list[Look] = self._ask(lambda _: ("look", (self.n_rows,)))
+        self._check_finite(looks)
+        self.summary = reduce(ColumnSummary.merge, [one.summary for one in looks])
+        self.digest = self._digest_of(looks)
         rows = evenly_spaced(self.n_rows)
         self.shown = Shown(self.take(rows), rows, self.summary)
 
     def is_outdated(self) -> bool:
         """Whether parts are lost, or would be made otherwise by now."""
         return self._holder.is_outdated()
+
+    def close(self) -> None:
+        """The chains have ended: who holds the rows may forget them."""
+        self._holder.let_go()
 
     def check_flags(self) -> None:
         """Refuse a column whose evenly spaced rows mislead who chooses a family by them."""
@@ -204,9 +228,8 @@ class RowsElsewhere:
         given = evenly_spaced(self.n_rows), next(self._numbers), precision
         return PartedRows(self._parts, family, *given)
 
-    def _look(self) -> tuple[ColumnSummary, str]:
-        """The summary of all rows, and a digest; a number that is infinite is refused."""
-        looks: list[Look] = self._ask(lambda _: ("look", (self.n_rows,)))
+    def _check_finite(self, looks: Sequence[Look]) -> None:
+        """Refuse a number that is infinite."""
         for one in looks:
             if one.first_infinite is not None:
                 row, column = one.first_infinite
@@ -214,10 +237,10 @@ class RowsElsewhere:
                     f"row {row:,}, {self._column(column)} of {self.said} is infinite: mend it, or "
                     f"make it a missing entry (NaN)."
                 )
+
+    def _digest_of(self, looks: Sequence[Look]) -> str:
         digests = [number for one in looks for number in one.digests]
-        summaries = [one.summary for one in looks]
-        merged = reduce(ColumnSummary.merge, summaries)
-        return merged, hashlib.sha256(repr((self.n_rows, digests)).encode()).hexdigest()
+        return hashlib.sha256(repr((self.n_rows, digests)).encode()).hexdigest()
 
     def _check_taken(self, likelihood: Likelihood, family: ConjugateFamily) -> None:
         """Refuse a family that needs all rows in memory, for itself or for missing entries."""
@@ -242,18 +265,36 @@ class RowsElsewhere:
 
     def _ask(self, question: Callable[[Sequence[Held]], tuple]) -> list[Any]:
         """What all parts answer, asked again where one was lost."""
-        while True:
+        for n_tries in itertools.count(1):
             try:
                 return ask_all(self._parts, *question(self._parts))
-            except PartLost:
+            except PartLost as error:
+                if n_tries == MOST_TRIES:
+                    raise lost_too_often(self.said, error) from error
                 self._renew_outdated()
+        raise AssertionError("never here")
 
     def _renew_outdated(self) -> None:
         """Parts made anew where some are lost; the likelihood is bound to them as before."""
         with self._lock:
-            while self._holder.is_outdated():
+            for n_tries in itertools.count(1):
+                if not self._holder.is_outdated():
+                    return
                 self._parts = self._holder.hold()
-                if self._likelihood is not None:
-                    given = self._likelihood, self.summary
-                    with suppress(PartLost):
-                        ask_all(self._parts, "bind", given)
+                try:
+                    self._bind_again()
+                except PartLost as error:
+                    if n_tries == MOST_TRIES:
+                        raise lost_too_often(self.said, error) from error
+
+    def _bind_again(self) -> None:
+        """Refuse rows that are others by now; the likelihood is bound to them as before."""
+        if self.digest is None:
+            return
+        if self._digest_of(ask_all(self._parts, "look", (self.n_rows,))) != self.digest:
+            raise RuntimeError(
+                f"The rows of {self.said} are others than those that the fit began with: rows that "
+                f"a worker lost are read again, so they must not change."
+            )
+        if self._likelihood is not None:
+            ask_all(self._parts, "bind", (self._likelihood, self.summary))

@@ -240,7 +240,11 @@ def run_task(
     fit = describe_fit(model.get_params(), elsewhere or X, task.chosen)
     aim = _aim(model, X.shape[0], cost, elsewhere)
     chains = chains_to_go_on(model, fit)
-    course = run_rounds(model, task, aim, seeds, elsewhere or X, memory, listeners, chains)
+    try:
+        course = run_rounds(model, task, aim, seeds, elsewhere or X, memory, listeners, chains)
+    finally:
+        if elsewhere is not None:
+            elsewhere.close()
     return course, Going(fit, course.chains)
 
 

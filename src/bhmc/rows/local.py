@@ -250,7 +250,9 @@ class LocalRows:
         def mark(rows: slice) -> NDArray[np.bool_]:
             marked, room = np.zeros((2, width), dtype=bool), strip_room(0)[1]
             numbers = np.uint64(key), self._first_row + rows.start, rate
-            mark_anchored(*numbers, self.leaf[rows], self.component[rows], *marked, room)
+            mark_anchored(
+                *numbers, self.leaf[rows], self.component[rows], marked[0], marked[1], room
+            )
             return marked
 
         blocks = slices(self.n_rows, self._block)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bhmc.likelihoods import ConjugateFamily
 from bhmc.likelihoods.block_sums import Piece, sum_of_pieces
+from bhmc.rows.lately import GatheredLately
 from bhmc.rows.local import LocalRows
 from bhmc.rows.part import Found, RowsPart, room_for
 from bhmc.rows.protocol import Few, Gathered, Menu, Totals
@@ -19,6 +20,9 @@ from bhmc.rows.tiles import tile_height
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+# Rows that are lost so many times in a row will be lost again.
+MOST_TRIES = 20
+
 
 class PartLost(Exception):  # noqa: N818 (chains go back to where they were, and on)
     """Who held a part of the rows is gone, or others may hold it now."""
@@ -26,6 +30,23 @@ class PartLost(Exception):  # noqa: N818 (chains go back to where they were, and
 
 class RowsGoneError(ConnectionError):
     """Rows are lost, and nobody is there who could hold them."""
+
+
+def lost_too_often(said: str, error: PartLost) -> RowsGoneError:
+    """What is raised where rows are lost again and again.
+
+    Parameters
+    ----------
+    said : str
+        What the rows are.
+    error : PartLost
+        The last time.
+    """
+    return RowsGoneError(
+        f"Parts of {said} were lost {MOST_TRIES} times without any progress: look at the logs and "
+        f"the memory of those who hold them ({error}). With checkpoint=... the same fit resumes "
+        f"from its last sweep saved."
+    )
 
 
 class Answer(Protocol):
@@ -89,6 +110,10 @@ class Holder(Protocol):
         """Whether parts are lost, or would be made otherwise by now."""
         ...
 
+    def let_go(self) -> None:
+        """Nobody needs the parts any more."""
+        ...
+
 
 class HolderHere:
     """A file that this process reads.
@@ -121,6 +146,9 @@ class HolderHere:
     def is_outdated(self) -> bool:
         """Never."""
         return False
+
+    def let_go(self) -> None:
+        """Nothing: the part goes with its last chain."""
 
 
 def ask_all(parts: Sequence[Held], method: str, *given: tuple) -> list[Any]:
@@ -169,7 +197,7 @@ class PartedRows:
         self.n_rows = parts[-1].end
         self.height = min(tile_height(family.n_statistics), self.n_rows)
         self._parts, self._watch = list(parts), watch
-        self._chain, self._precision = chain, precision
+        self._chain, self._precision, self._lately = chain, precision, GatheredLately()
         weakref.finalize(self, _forget, self._parts, chain)
 
     def turn_to(self, shared: Floats) -> None:
@@ -178,6 +206,7 @@ class PartedRows:
 
     def put(self, rows: Any, leaf: Any, component: Any) -> None:
         """Place rows in components (columns); leaves have one slot."""
+        self._lately.forget()
         if isinstance(rows, slice):
             whole = np.ndim(component) > 0
             own = [component[p.first_row : p.end] if whole else component for p in self._parts]
@@ -204,11 +233,15 @@ class PartedRows:
 
     def gather(self, columns: Sequence[int]) -> Gathered:
         """All rows of a few components."""
-        found = joined(self._ask_all("gather", (list(columns),)))
+        missing = self._lately.missing(columns)
+        if missing:
+            self._lately.add(missing, joined(self._ask_all("gather", (missing,))))
+        found = self._lately.of(columns)
         return Gathered(found.rows, found.component, self.family.with_rows(found.X))
 
     def renumber_columns(self, new_column: Ints) -> None:
         """Columns have other numbers: new_column[old]."""
+        self._lately.forget()
         self._ask_all("renumber_columns", (new_column.astype(np.int32),))
 
     def components_of(self, rows: Ints) -> NDArray[np.int32]:
@@ -248,6 +281,7 @@ class PartedRows:
 
     def redraw(self, menu: Menu, key: int, shape: tuple[int, int]) -> Totals:
         """Redraw all rows that may move, and add all rows up."""
+        self._lately.forget()
         return _added(self._ask_all("redraw", (menu, key, shape, self.shared)))
 
     def _ask_all(self, method: str, *given: tuple) -> list[Any]:

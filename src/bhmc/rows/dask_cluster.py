@@ -1,0 +1,108 @@
+"""A Dask cluster as those see it who keep rows there: who is there, and with which versions."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from bhmc.rows.parted import PartLost, RowsGoneError
+
+# Seconds that workers, or the scheduler, may be away.
+MOST_AWAY = 60.0
+_BETWEEN_TRIES = 0.2
+
+RESUMES = "With checkpoint=... the same fit resumes from its last sweep saved."
+
+# Packages whose versions must be those of the client, for draws to be the same.
+_PACKAGES = ("bhmc", "numpy", "scipy", "sklearn", "numba")
+
+
+def workers_of(client: Any) -> dict[str, int]:
+    """Threads of each worker that is there and has some, in the order of their addresses.
+
+    A scheduler that does not answer may come back within a minute.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Of the cluster.
+    """
+    started, error = time.monotonic(), None
+    while time.monotonic() - started < MOST_AWAY:
+        if client.status in ("closing", "closed"):
+            raise RowsGoneError(
+                f"The connection to the Dask scheduler is {client.status}: start the cluster, and "
+                f"a client of it, again. {RESUMES}"
+            )
+        if client.status == "running":
+            try:
+                threads = client.nthreads()
+                return {
+                    address: threads[address] for address in sorted(threads) if threads[address]
+                }
+            except Exception as failed:  # the connection, in whatever layer it broke
+                error = failed
+        time.sleep(_BETWEEN_TRIES)
+    raise RowsGoneError(
+        f"The Dask scheduler has not answered for {MOST_AWAY:.0f} seconds: start the cluster "
+        f"again. {RESUMES}"
+    ) from error
+
+
+def some_workers_of(client: Any) -> dict[str, int]:
+    """The same, once there is one.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Of the cluster.
+    """
+    started = time.monotonic()
+    while not (workers := workers_of(client)):
+        if time.monotonic() - started > MOST_AWAY:
+            raise RowsGoneError(
+                f"The Dask cluster has had no worker for {MOST_AWAY:.0f} seconds: start some. "
+                f"{RESUMES}"
+            )
+        time.sleep(_BETWEEN_TRIES)
+    return workers
+
+
+def versions_here() -> dict[str, str]:
+    """Versions of what draws depend on, in the process that calls this."""
+    from importlib import import_module
+
+    return {name: import_module(name).__version__ for name in _PACKAGES}
+
+
+def check_versions(client: Any, workers: Sequence[str]) -> None:
+    """Refuse workers that have other versions than the client.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Of the cluster.
+    workers : sequence of str
+        Their addresses.
+    """
+    here = versions_here()
+    for worker, there in client.run(versions_here, workers=workers, on_error="return").items():
+        if isinstance(there, OSError):
+            raise PartLost(f"worker {worker} is lost")
+        if isinstance(there, ImportError | AttributeError):
+            missing = (getattr(there, "name", None) or "bhmc").partition(".")[0]
+            wanted = f"{missing} {here.get(missing, '')}".strip()
+            raise RuntimeError(
+                f"worker {worker} has no {wanted}, or an older one: install the version that this "
+                f"process has ({there})."
+            )
+        if isinstance(there, Exception):
+            raise RuntimeError(
+                f"worker {worker} cannot run bhmc: install the version that this process has, "
+                f"{here['bhmc']} ({there})."
+            ) from there
+        for name, version in here.items():
+            if there[name] != version:
+                raise RuntimeError(
+                    f"worker {worker} has {name} {there[name]}, and this process has {version}: "
+                    f"install the same version, because draws depend on it."
+                )

@@ -279,7 +279,7 @@ def test_refusals(files, tmp_path, capsys):
     np.save(tmp_path / "constant.npy", np.ones((600, 2)))
     assert "is constant or empty" in line(tmp_path / "constant.npy")
     np.save(tmp_path / "empty.npy", np.ones((0, 2)))
-    assert "is empty" in line(tmp_path / "empty.npy", "--blocks")
+    assert "has no rows" in line(tmp_path / "empty.npy", "--blocks")
     (tmp_path / "table.csv").write_text("a,b\n1,2\n2,3\n")
     assert "no table that can be read in blocks" in line(tmp_path / "table.csv", "--blocks")
     assert not (tmp_path / "out").exists()
@@ -306,7 +306,7 @@ def test_a_row_group_that_cannot_be_read(files, tmp_path, capsys, monkeypatch):
     content[middle : middle + 200] = bytes(200)
     (tmp_path / "big.parquet").write_bytes(content)
     line = refused(capsys, "fit", tmp_path / "big.parquet", "-o", tmp_path / "out", *QUICK)
-    assert "big.parquet: row group 1 cannot be read" in line
+    assert "row group 1 of big.parquet cannot be read" in line
     assert record_of(tmp_path / "out")["status"] == "failed"
 
 

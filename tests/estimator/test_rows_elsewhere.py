@@ -304,7 +304,7 @@ def test_warm_start_goes_on_and_refuses_another_file(tmp_path):
     X, settings = measured(), STEADY | {"warm_start": True}
     source = in_npy(X, tmp_path)
     model = fit(source, **settings).fit(source)
-    assert model.n_sweeps_ == SETTINGS["n_warmup"] + 2 * SETTINGS["n_draws"]
+    assert model.n_sweeps_ == -(-SETTINGS["n_warmup"] // 2) + 2 * SETTINGS["n_draws"]
     assert_equal_draws(model, fit(source, **(STEADY | {"n_draws": 8})))
     with pytest.raises(ValueError, match="which was to other data"):
         model.fit(in_npy(X + 1, tmp_path))
@@ -315,7 +315,7 @@ def test_ctrl_c_keeps_the_draws_so_far(tmp_path, monkeypatch):
     redraw = PartedRows.redraw
 
     def pressed(self, *given):
-        if next(sweeps) == 6:  # the first places the rows
+        if next(sweeps) == 5:  # the first places the rows
             interrupts[0].asked.set()
         return redraw(self, *given)
 

@@ -13,6 +13,7 @@ from bhmc._cli.blocks import TableInBlocks
 from bhmc._cli.folder import written
 from bhmc._cli.results import refusals_of
 from bhmc._estimator.empty_rows import NOWHERE, EmptyRowsWarning
+from bhmc._estimator.prediction_blocks import Block
 from bhmc._io.tables.frame import frame_of
 from bhmc.likelihoods.block_sums import ROWS_PER_BLOCK
 from bhmc.likelihoods.blocks import slices
@@ -77,7 +78,7 @@ def write_places(
 def _blocks(table: TableInBlocks, framed: bool) -> Iterator[tuple[slice, Any]]:
     for rows in slices(table.shape[0], ROWS_PER_BLOCK):
         X = table.matrix.read(rows)
-        yield rows, frame_of(table.names, list(X.T), None) if framed else X
+        yield rows, frame_of(table.names, list(X.T), None) if framed else Block(X)
 
 
 def _quiet() -> Any:

@@ -19,11 +19,10 @@ import time
 import warnings
 from collections import Counter
 from contextlib import contextmanager
-from functools import partial
 
 import numpy as np
 
-from benchmarks.large_hierarchy import hierarchy
+from benchmarks.hierarchy_rows import chunk_of
 from bhmc import BHMC
 from bhmc._estimator.bhmc import fit_listening
 from bhmc.rows import dask_parts
@@ -38,22 +37,10 @@ SETTINGS = {
     "random_state": 0,
     "n_levels": 3,
 }
-_HEIGHT, _COLUMNS, _MB = 50_000, 16, 1e6
+_HEIGHT, _COLUMNS, _MB = 50_000, 16, 2**20
 
-
-def chunk_of(n: int, number: int) -> np.ndarray:
-    """(height, 16) rows of one chunk, made by whoever asks for it.
-
-    Parameters
-    ----------
-    n : int
-        Number of all rows.
-    number : int
-        Of the chunk.
-    """
-    rng, means = np.random.default_rng(number), hierarchy(_COLUMNS).means
-    height = min(_HEIGHT, n - number * _HEIGHT)
-    return means[rng.integers(len(means), size=height)] + rng.standard_normal((height, _COLUMNS))
+# Megabytes of a worker beside its rows, all libraries and compiled code among them.
+_MOST_BESIDE_ROWS = 200
 
 
 def rows_of_workers(n: int):
@@ -67,10 +54,15 @@ def rows_of_workers(n: int):
     import dask
     import dask.array as da
 
-    make = dask.delayed(partial(chunk_of, n), pure=True)
+    make = dask.delayed(chunk_of, pure=True)
     numbers = range(-(-n // _HEIGHT))
     shapes = [(min(_HEIGHT, n - i * _HEIGHT), _COLUMNS) for i in numbers]
-    return da.concatenate([da.from_delayed(make(i), shapes[i], float) for i in numbers])
+    return da.concatenate(
+        [
+            da.from_delayed(make(i, *shape), shape, float)
+            for i, shape in zip(numbers, shapes, strict=True)
+        ]
+    )
 
 
 class Clock:
@@ -185,9 +177,9 @@ def on_cluster(n: int, n_workers: int) -> None:
     sizes["at most"] = max(memory.most.values())
     said = ", ".join(f"{name} {size / _MB:.0f} MB" for name, size in sizes.items())
     print(f"memory of the largest worker: {said}; its rows are {own / _MB:.0f} MB")
-    over = (sizes["at most"] - imported - own) / _MB
-    print(f"beside its rows, and above a worker that has imported bhmc: {over:.0f} MB at most")
-    if not same:
+    over = (sizes["at most"] - own) / _MB
+    print(f"beside its rows: {over:.0f} MB at most (wanted: {_MOST_BESIDE_ROWS})")
+    if not same or over > _MOST_BESIDE_ROWS:
         sys.exit(1)
 
 

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.large_hierarchy import LEVELS, Hierarchy, best_amis, block_of, hierarchy
+from benchmarks.hierarchy_rows import Hierarchy, block_of, hierarchy
+from benchmarks.large_hierarchy import LEVELS, best_amis
 
 COLUMNS, MOST_ANONYMOUS = 8, 2e9
 _BLOCK, _ROWS_AT_ONCE, _ROWS_SCORED = 2**16, 2**18, 100_000

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.large_hierarchy import BOUNDS, Hierarchy, best_amis, hierarchy, rows_of
+from benchmarks.hierarchy_rows import Hierarchy, hierarchy, rows_of
+from benchmarks.large_hierarchy import BOUNDS, best_amis
 from bhmc import BHMC
 from bhmc._estimator.bhmc import fit_listening
 from bhmc.model.state import paths_to

@@ -339,7 +339,8 @@ def test_new_rows_by_the_names_of_their_columns(files, X, tmp_path, capsys):
     turned = pa.table({"kind": ["x"] * N, "c": X[:, 2], "a": X[:, 0], "b": X[:, 1]})
     pq.write_table(turned, tmp_path / "turned.parquet")
     assert main(["predict", str(folder), str(tmp_path / "turned.parquet"), "-o", str(places)]) == 0
-    expected = bhmc.BHMC.load(folder / "model.bhmc").predict(X)
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=list("abc"))
+    expected = bhmc.BHMC.load(folder / "model.bhmc").predict(frame)
     np.testing.assert_array_equal(np.load(places)["label"], expected)
     pq.write_table(turned.drop_columns(["b"]), tmp_path / "lacking.parquet")
     capsys.readouterr()

@@ -6,7 +6,6 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 from scipy.special import gammaln
 
 from bhmc._validation.parameters import check_positive
@@ -67,6 +66,8 @@ class FreeGaussian(InUnits):
         """v ~ InverseGamma(shape, noise), m ~ N(0, v / strength), (size, d + d or d + 1)."""
         location, scale = self.checked(n_features)
         each = n_features if self.covariance == "diagonal" else 1
+        from scipy import stats  # 50 MB, which a worker that keeps rows does not need
+
         v = stats.invgamma.rvs(self.shape, scale=self.noise, size=(size, each), random_state=rng)
         variance = v * scale[:each] ** 2
         mean = rng.normal(location, np.sqrt(variance / self.strength), (size, n_features))

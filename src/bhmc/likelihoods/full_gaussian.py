@@ -6,7 +6,6 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 from scipy.special import gammaln, multigammaln
 
 from bhmc._validation.parameters import check_covariance, check_positive, check_vector
@@ -93,6 +92,8 @@ class FullGaussian(Likelihood):
         nu, mu0, sigma0 = self.checked(n_features)
         theta = np.empty((size, n_features + n_features * (n_features + 1) // 2))
         for row in theta:
+            from scipy import stats  # 50 MB, which a worker that keeps rows does not need
+
             sigma = np.reshape(stats.invwishart.rvs(nu, sigma0, random_state=rng), sigma0.shape)
             row[:n_features] = rng.multivariate_normal(mu0, sigma / self.lam, method="cholesky")
             row[n_features:] = np.linalg.cholesky(sigma)[np.tri(n_features, dtype=bool)]

@@ -6,7 +6,6 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 from scipy.special import gammainc, gammaincinv
 
 from bhmc._validation.parameters import check_positive
@@ -153,6 +152,8 @@ class SharedGaussian(InUnits, Learning):
         d = len(location)
         nu = d - 1 + 2 * self.noise_shape
         psi = checked_least(self, d) + self.noise_scale * rng.standard_exponential(d)
+        from scipy import stats  # 50 MB, which a worker that keeps rows does not need
+
         drawn = stats.invwishart.rvs(nu, np.diag(nu * psi), random_state=rng)
         sigma2 = np.reshape(drawn, (d, d)) * scale * scale[:, None]
         sigma0 = self.spread_scale / rng.standard_gamma(self.spread_shape, d)

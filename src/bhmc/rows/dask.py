@@ -14,7 +14,7 @@ import numpy as np
 
 from bhmc.likelihoods.block_sums import ROWS_PER_BLOCK
 from bhmc.rows.dask_cluster import RESUMES, check_versions, some_workers_of, workers_of
-from bhmc.rows.dask_parts import FarPart, PartOfWorker
+from bhmc.rows.dask_parts import FarPart, PartOfWorker, rows_between
 from bhmc.rows.dask_tables import Spread, are_gone, client_of, is_dask, spread
 from bhmc.rows.parted import MOST_TRIES, Held, PartLost, RowsGoneError
 
@@ -119,7 +119,7 @@ class DaskHolder:
 
     def _begin(self, worker: str, n_threads: int, first: int, end: int) -> FarPart:
         """An actor on a worker, which loads its own rows."""
-        chunks = self._X[first:end].to_delayed().ravel().tolist()
+        chunks = pieces_between(self._X, first, end)
         there = {"workers": [worker], "allow_other_workers": False}
         loaded = self._client.compute(chunks, optimize_graph=True, **there)
         given = first, n_threads, self._precision, *loaded
@@ -142,6 +142,32 @@ class DaskHolder:
 
     def _is_there(self, worker: str) -> bool:
         return worker in workers_of(self._client)
+
+
+def pieces_between(X: Any, first: int, end: int) -> list[Any]:
+    """What a worker computes for some rows: chunks, or a part of one at either end.
+
+    Chunks are cut by a function that imports nothing, because `dask.array`, which a worker need
+    not import, brings pandas where it is installed: 80 MB.
+
+    Parameters
+    ----------
+    X : dask.array.Array
+        All rows, in one chunk of columns.
+    first, end : int
+        The first row, and the row after the last.
+    """
+    from dask.delayed import delayed
+
+    chunks, pieces = X.to_delayed().ravel().tolist(), []
+    start = 0
+    for chunk, height in zip(chunks, X.chunks[0], strict=True):
+        low, high = max(first - start, 0), min(end - start, height)
+        start += height
+        if low < high:
+            is_whole = (low, high) == (0, height)
+            pieces.append(chunk if is_whole else delayed(rows_between, pure=True)(chunk, low, high))
+    return pieces
 
 
 def shares(n_rows: int, threads: Sequence[int]) -> list[tuple[int, int]]:

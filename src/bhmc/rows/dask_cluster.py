@@ -13,7 +13,7 @@ _BETWEEN_TRIES = 0.2
 RESUMES = "With checkpoint=... the same fit resumes from its last sweep saved."
 
 # Packages whose versions must be those of the client, for draws to be the same.
-_PACKAGES = ("bhmc", "numpy", "scipy", "sklearn", "numba")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
 def workers_of(client: Any) -> dict[str, int]:
@@ -68,10 +68,15 @@ def some_workers_of(client: Any) -> dict[str, int]:
 
 
 def versions_here() -> dict[str, str]:
-    """Versions of what draws depend on, in the process that calls this."""
-    from importlib import import_module
+    """Versions of what draws depend on, in the process that calls this.
 
-    return {name: import_module(name).__version__ for name in _PACKAGES}
+    Packages are not imported: a worker has no need of scikit-learn, which takes 100 MB.
+    """
+    from importlib import metadata
+
+    from bhmc._version import __version__
+
+    return {"bhmc": __version__} | {name: metadata.version(name) for name in _PACKAGES}
 
 
 def check_versions(client: Any, workers: Sequence[str]) -> None:

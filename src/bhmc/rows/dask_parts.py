@@ -55,6 +55,19 @@ class PartOfWorker:
             return False, error
 
 
+def rows_between(chunk: Any, low: int, high: int) -> Any:
+    """Some rows of a chunk.
+
+    Parameters
+    ----------
+    chunk : (m, d) array
+        The chunk.
+    low, high : int
+        The first of them, and the row after the last.
+    """
+    return chunk[low:high]
+
+
 def _in_chunks(chunks: Sequence[Any]) -> Pieces:
     """Arrays that a worker holds, one after the other, as a table."""
     held = [_own(np.asarray(chunk)) for chunk in chunks]

@@ -91,9 +91,9 @@ def test_kept_rows_that_are_gone(client):
 
 
 def set_version(version):
-    import bhmc
+    import bhmc._version
 
-    bhmc.__version__ = version
+    bhmc._version.__version__ = version
 
 
 def test_a_worker_with_another_version(client):
@@ -115,8 +115,8 @@ def show(module):
     del sys.modules[module]
 
 
-@pytest.mark.parametrize("module", ["bhmc.rows.dask_cluster", "numba"])
-def test_a_worker_without_bhmc_or_numba(module, client):
+@pytest.mark.parametrize("module", ["bhmc.rows.dask_cluster", "bhmc.rows.dask_parts"])
+def test_a_worker_without_bhmc_or_what_it_needs(module, client):
     worker = sorted(client.nthreads())[0]
     client.run(hide, module, workers=[worker])
     try:

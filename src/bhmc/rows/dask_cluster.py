@@ -70,10 +70,11 @@ def some_workers_of(client: Any) -> dict[str, int]:
 def versions_here() -> dict[str, str]:
     """Versions of what draws depend on, in the process that calls this.
 
-    Packages are not imported: a worker has no need of scikit-learn, which takes 100 MB.
+    Only what a part of the rows needs is imported: scikit-learn takes 100 MB.
     """
     from importlib import metadata
 
+    import bhmc.rows.dask_parts  # noqa: F401 (an error here is an answer, too)
     from bhmc._version import __version__
 
     return {"bhmc": __version__} | {name: metadata.version(name) for name in _PACKAGES}

@@ -47,6 +47,7 @@ EXAMPLES_OF_PAGES = {
     "docs/reading-tables.md": 5,
     "docs/prediction.md": 10,
     "docs/reading-the-tree.md": 20,
+    "docs/scale.md": 7,
     "docs/text.md": 10,
     "docs/transitions.md": 8,
 }

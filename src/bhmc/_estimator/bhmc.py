@@ -337,7 +337,9 @@ class BHMC(
         X : (n, d) array or frame
             Data, at least two rows. A frame of pandas or polars, or any Arrow table, may have
             columns of text where the likelihood is "auto", "categorical" or a `Product` with a
-            categorical part. An index of text names the rows.
+            categorical part. An index of text names the rows. A memory map, a table of
+            `bhmc.rows.open_rows` and a Dask array or frame stay where they are, from 50,000 rows
+            on; the tree then holds evenly spaced rows, 20,000 at most.
         y : ignored
             For scikit-learn's conventions.
         feature_names : sequence of str, optional

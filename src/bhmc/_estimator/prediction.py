@@ -29,6 +29,9 @@ class Prediction(Answers, TransformerMixin):
     of another height may differ in their last digits, about 1e-16 of a log likelihood. Of nodes and
     components of equal probability the one with the lowest number is chosen.
 
+    Tables in files (`bhmc.rows.open_rows`, memory maps) are read block by block. For a Dask array
+    or frame the answer is a Dask array: nothing is computed yet, and nobody is warned.
+
     Nothing is known of a row without any entry (all missing, or a text without words): it gets NaN
     for every number and -1 for node and component, with a warning.
     """

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
 from scipy import integrate, stats
 
 import bhmc
@@ -71,6 +72,7 @@ def test_examples_of_pages_run(page, whole, tmp_path, tmp_path_factory, monkeypa
     result = doctest.testfile(
         str(ROOT / page), module_relative=False, optionflags=doctest.ELLIPSIS, encoding="utf-8"
     )
+    pyplot.close("all")  # many open figures are a warning, in whichever test comes next
     assert result.attempted > EXAMPLES_OF_PAGES[page]
     assert result.failed == 0
 

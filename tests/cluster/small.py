@@ -59,6 +59,10 @@ class ManyOfFew(WorkerPlugin):
         _make_many_of_few(setattr)
 
 
+# Seconds that nannies have.
+_PATIENCE = 20.0
+
+
 def make_many_of_few(patch):
     """A thousand rows are many in this process."""
     _make_many_of_few(patch.setattr)
@@ -101,10 +105,13 @@ def kill(client, n_workers=1):
 
 
 def wait_for_workers(client, n_workers, seconds=180):
-    """Until so many workers are there; a nanny takes its time where cores are few."""
-    end = time.monotonic() + seconds
-    while len(client.nthreads()) < n_workers:
+    """Until so many workers are there; where a nanny brings none back, the cluster gets others."""
+    end, patience = time.monotonic() + seconds, time.monotonic() + _PATIENCE
+    while (missing := n_workers - len(client.nthreads())) > 0:
         assert time.monotonic() < end, "workers do not come"
+        if client.cluster is not None and time.monotonic() > patience:
+            client.cluster.scale(len(client.cluster.worker_spec) + missing)
+            patience += _PATIENCE
         time.sleep(0.1)
 
 

@@ -1,6 +1,7 @@
 """What cannot be fitted on a cluster, one clear sentence each."""
 
 import sys
+import threading
 
 import dask
 import dask.array as da
@@ -10,6 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bhmc.rows import dask_cluster
+from bhmc.rows.parted import PartLost
 from tests.cluster.small import chunked, fitted, table
 
 
@@ -128,3 +131,26 @@ def test_a_worker_without_bhmc_or_what_it_needs(module, client):
         )
     finally:
         client.run(show, module, workers=[worker])
+
+
+class NeverAnswers:
+    """A client whose worker was lost as it was asked: `Client.run` waits for ever."""
+
+    status = "running"
+
+    def __init__(self):
+        self.ended = threading.Event()
+
+    def nthreads(self):
+        return {}
+
+    def run(self, *asked, **given):
+        self.ended.wait()
+
+
+def test_a_worker_that_is_lost_while_it_is_asked(monkeypatch):
+    monkeypatch.setattr(dask_cluster, "_BETWEEN_LOOKS", 0.05)
+    client = NeverAnswers()
+    with pytest.raises(PartLost, match="worker tcp://one is lost"):
+        dask_cluster.check_versions(client, ["tcp://one"])
+    client.ended.set()

@@ -1,14 +1,16 @@
 """A Dask cluster as those see it who keep rows there: who is there, and with which versions."""
 
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from typing import Any
 
 from bhmc.rows.parted import PartLost, RowsGoneError
 
 # Seconds that workers, or the scheduler, may be away.
 MOST_AWAY = 60.0
-_BETWEEN_TRIES = 0.2
+_BETWEEN_TRIES, _BETWEEN_LOOKS = 0.2, 2.0
 
 RESUMES = "With checkpoint=... the same fit resumes from its last sweep saved."
 
@@ -80,6 +82,31 @@ def versions_here() -> dict[str, str]:
     return {"bhmc": __version__} | {name: metadata.version(name) for name in _PACKAGES}
 
 
+def _asked(client: Any, workers: Sequence[str], function: Callable[[], Any]) -> dict[str, Any]:
+    """What a function returns, or raises, on each worker.
+
+    `Client.run` waits for ever for a worker that was lost while it was asked. So a thread of its
+    own waits, and here it is seen whether the workers are still there.
+    """
+    found: Future[dict[str, Any]] = Future()
+
+    def ask() -> None:
+        try:
+            found.set_result(client.run(function, workers=list(workers), on_error="return"))
+        except Exception as error:
+            found.set_exception(error)
+
+    threading.Thread(target=ask, daemon=True).start()
+    end = time.monotonic() + MOST_AWAY
+    while True:
+        try:
+            return found.result(timeout=_BETWEEN_LOOKS)
+        except TimeoutError:
+            gone = set(workers) - set(workers_of(client))
+            if gone or time.monotonic() > end:
+                raise PartLost(f"worker {min(gone or workers)} is lost") from None
+
+
 def check_versions(client: Any, workers: Sequence[str]) -> None:
     """Refuse workers that have other versions than the client.
 
@@ -91,7 +118,7 @@ def check_versions(client: Any, workers: Sequence[str]) -> None:
         Their addresses.
     """
     here = versions_here()
-    for worker, there in client.run(versions_here, workers=workers, on_error="return").items():
+    for worker, there in _asked(client, workers, versions_here).items():
         if isinstance(there, OSError):
             raise PartLost(f"worker {worker} is lost")
         if isinstance(there, ImportError | AttributeError):

@@ -25,7 +25,7 @@ from benchmarks.hierarchy_rows import Hierarchy, block_of, hierarchy
 from benchmarks.large_hierarchy import LEVELS, best_amis
 
 COLUMNS, MOST_ANONYMOUS = 8, 2e9
-_BLOCK, _ROWS_AT_ONCE, _ROWS_SCORED = 2**16, 2**18, 100_000
+_BLOCK, _ROWS_SCORED = 2**16, 100_000
 
 # Beside the rows: their labels, and their components in a few copies.
 _BYTES_BESIDE = 20

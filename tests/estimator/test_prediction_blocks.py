@@ -81,6 +81,24 @@ def test_labels_go_into_npy_files_alone(model, mapped, tmp_path):
     assert not (tmp_path / "labels.csv").exists()
 
 
+def test_a_table_that_cannot_be_read_leaves_the_labels_as_they_were(
+    model, mapped, tmp_path, monkeypatch
+):
+    model.predict(mapped, out=tmp_path / "labels.npy")
+    before, read = (tmp_path / "labels.npy").read_bytes(), type(mapped).read
+
+    def fails(self, rows):
+        if rows.start == 50:
+            raise OSError("the disk is gone")
+        return read(self, rows)
+
+    monkeypatch.setattr(type(mapped), "read", fails)
+    with pytest.raises(OSError, match="the disk is gone"):
+        model.predict_component(mapped, out=tmp_path / "labels.npy")
+    assert (tmp_path / "labels.npy").read_bytes() == before
+    assert {file.name for file in tmp_path.iterdir()} == {"rows.npy", "labels.npy"}
+
+
 def test_score(model, groups, mapped):
     assert model.score(mapped) == pytest.approx(model.score(groups), rel=1e-12)
 

@@ -130,3 +130,17 @@ def test_a_part_that_does_not_know_its_first_row_draws_otherwise():
     parts[1].redraw_in_pieces(menu, 7, SHAPE)
     lost.redraw(menu, 7, SHAPE)
     assert not np.array_equal(lost.leaf, parts[1].leaf)
+
+
+def test_rows_that_move_while_they_are_gathered_are_found_where_they_are():
+    """`gathering` keeps rows sorted: a row that has moved must not be in its old place."""
+    whole, _ = places("shared", table_of("shared", False))
+    with whole.gathering():
+        for moved in ([], [3, 20], [20, 39]):
+            whole.put(np.array(moved, dtype=int), 1, 3)
+            for columns in ([1], [1, 3]):
+                expected = np.flatnonzero(np.isin(whole.component, columns))
+                np.testing.assert_array_equal(whole.gather(columns).rows, expected)
+        whole.renumber_columns(np.array([0, 2, 1, 3]))
+        expected = np.flatnonzero(whole.component == 2)
+        np.testing.assert_array_equal(whole.gather([2]).rows, expected)

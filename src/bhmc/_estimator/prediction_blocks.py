@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bhmc._estimator.empty_rows import EmptyRowsWarning
 from bhmc._estimator.rows_elsewhere import source_of
 from bhmc._estimator.table_reading import fitted_names, width_of
+from bhmc._io.atomic_write import atomic_path
 from bhmc.likelihoods.block_sums import ROWS_PER_BLOCK
 from bhmc.likelihoods.blocks import slices
 from bhmc.rows.dask import is_dask
@@ -79,15 +80,14 @@ def answered(model: Any, question: Question, X: Any, out: Any = None) -> Answer:
                 "any other, with to_zarr for example."
             )
         return Answer(_lazily(model, question, X), np.zeros(0, dtype=bool))
-    source = source_of(X)
-    if source is not None:
-        return _block_by_block(model, question, source, out)
-    found = question.ask(model, X)
     if out is None:
-        return found
-    values = _room(len(found.values), question, out)
-    values[...] = found.values
-    return found._replace(values=values)
+        return _here(model, question, X)
+    path = Path(out)
+    if path.suffix != ".npy":
+        raise ValueError(f"out must name a .npy file, got {path.name!r}.")
+    with atomic_path(path) as part:  # a table that cannot be read to its end leaves no half of it
+        found = _here(model, question, X, part)
+    return found._replace(values=np.load(path, mmap_mode="r"))
 
 
 def check_block(model: Any, X: NDArray) -> NDArray[np.float64]:
@@ -111,30 +111,39 @@ def check_block(model: Any, X: NDArray) -> NDArray[np.float64]:
     return X
 
 
-# ---- In files ----------------------------------------------------------------------------------
+# ---- In memory and in files ----------------------------------------------------------------------
 
 
-def _block_by_block(model: Any, question: Question, source: Source, out: Any) -> Answer:
+def _here(model: Any, question: Question, X: Any, part: Path | None = None) -> Answer:
+    """The answer of this process; its values are in a file where one is named."""
+    source = source_of(X)
+    if source is not None:
+        return _block_by_block(model, question, source, part)
+    found = question.ask(model, X)
+    if part is not None:
+        with part.open("xb") as file:
+            np.save(file, found.values)
+    return found
+
+
+def _block_by_block(model: Any, question: Question, source: Source, part: Path | None) -> Answer:
     check_columns(model, source.shape[1], source.names, source.describe())
     n = source.shape[0]
-    values, empty = _room(n, question, out), np.zeros(n, dtype=bool)
+    values, empty = _room(n, question, part), np.zeros(n, dtype=bool)
     for rows in slices(n, ROWS_PER_BLOCK):
         found = question.ask(model, Block(source.read(rows)))
         values[rows], empty[rows] = found
-    if out is not None:
+    if part is not None:
         values.flush()
     return Answer(values, empty)
 
 
-def _room(n: int, question: Question, out: Any) -> Any:
+def _room(n: int, question: Question, part: Path | None) -> Any:
     """Where values go: memory, or a file."""
     shape = (n,) if question.width is None else (n, question.width)
-    if out is None:
+    if part is None:
         return np.empty(shape, dtype=question.dtype)
-    path = Path(out)
-    if path.suffix != ".npy":
-        raise ValueError(f"out must name a .npy file, got {path.name!r}.")
-    return np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(question.dtype), shape=shape)
+    return np.lib.format.open_memmap(part, mode="w+", dtype=np.dtype(question.dtype), shape=shape)
 
 
 # ---- With Dask ---------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ SMALLER = {
 }
 SETTINGS = {
     "likelihood": "shared_gaussian",
-    "n_warmup": 4,
+    "n_warmup": 8,
     "n_draws": 9,
     "n_chains": 1,
     "n_jobs": 1,

@@ -58,9 +58,9 @@ def chosen(model, n_rows, transition=Hdp):
     ("settings", "init", "draws", "warmup"),
     [
         ({}, "kmeans", 300, 200),
-        ({}, "sample", 100, 100),
-        ({"n_draws": 50, "n_warmup": 9}, "sample", 50, 5),
-        ({"n_warmup": 1000}, "sample", 100, 900),
+        ({}, "sample", 100, 50),
+        ({"n_draws": 50, "n_warmup": 9}, "sample", 50, 3),
+        ({"n_warmup": 1000}, "sample", 100, 850),
         ({}, np.arange(3), 300, 200),
     ],
 )

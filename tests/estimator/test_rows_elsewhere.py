@@ -23,7 +23,7 @@ N, WATCHED = 420, slice(None, None, 3)
 SETTINGS = {
     "sampler": "blocked",
     "init": "sample",
-    "n_warmup": 3,
+    "n_warmup": 8,
     "n_draws": 4,
     "n_chains": 1,
     "random_state": 3,
@@ -304,7 +304,7 @@ def test_warm_start_goes_on_and_refuses_another_file(tmp_path):
     X, settings = measured(), STEADY | {"warm_start": True}
     source = in_npy(X, tmp_path)
     model = fit(source, **settings).fit(source)
-    assert model.n_sweeps_ == -(-SETTINGS["n_warmup"] // 2) + 2 * SETTINGS["n_draws"]
+    assert model.n_sweeps_ == -(-SETTINGS["n_warmup"] // 4) + 2 * SETTINGS["n_draws"]
     assert_equal_draws(model, fit(source, **(STEADY | {"n_draws": 8})))
     with pytest.raises(ValueError, match="which was to other data"):
         model.fit(in_npy(X + 1, tmp_path))

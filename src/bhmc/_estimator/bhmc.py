@@ -134,7 +134,7 @@ class BHMC(
         labels are the components.
     n_warmup : int, default=200
         Sweeps discarded at the start of each chain; at least so many, if `n_draws` is "auto". With
-        `init="sample"` half of them, but no more than 100, are made with the sample.
+        `init="sample"` the sweeps of the sample stand for three quarters, but for no more than 150.
     n_draws : int or "auto", default="auto"
         Draws kept of each chain. "auto" keeps 300 and runs until the chains agree: until R-hat and
         the effective draws of every number of `diagnostics_` pass. The decision is made after 500,

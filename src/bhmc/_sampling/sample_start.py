@@ -16,7 +16,7 @@ from bhmc.rows.local import LocalRows
 
 # Rows of the first sample; a sample with fewer rows for each component than this is followed by one
 # of twice as many, up to a half of all rows.
-_FIRST_SAMPLE, _ROWS_A_COMPONENT = 20_000, 100
+_FIRST_SAMPLE, _ROWS_A_COMPONENT = 10_000, 100
 
 # Sweeps before the tree is planted anew, and after that.
 _SETTLING, _SWEEPS = 40, 60

@@ -213,21 +213,23 @@ def all_ranks(
     return {name: np.array([one[name] for one in each]) for name in each[0]}
 
 
+def _wanted(only: str) -> list[str]:
+    return [only] if only in SETTINGS else [name for name in SETTINGS if only in name]
+
+
 def main() -> int:
     """Print a line for every setting; 1 if the ranks of one are not uniform."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", type=int, default=500)
-    parser.add_argument("--only", default="", help="settings whose name has this")
+    parser.add_argument("--only", default="", help="a setting, or a part of its name")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
     print(f"{given.tables} tables each; p below {LEAST_P:.1e} is not chance")
     print(f"{'':26}numbers  least p  of                       mean rank (0 to 1)")
     is_right = True
-    for name, setting in SETTINGS.items():
-        if given.only not in name:
-            continue
-        ranks = all_ranks(setting, given.tables, given.seed, given.jobs)
+    for name in _wanted(given.only):
+        ranks = all_ranks(SETTINGS[name], given.tables, given.seed, given.jobs)
         found = probabilities(ranks)
         worst = min(found, key=lambda one: found[one])
         means = [own.mean() / N_DRAWS for own in ranks.values()]

@@ -49,6 +49,8 @@ AIMED = {"n": 6, "numbers": (1.0, 1.0, 0.8)}
 SETTINGS = {
     "aimed": Moving(**AIMED),
     "deep": Moving(**AIMED, n_levels=4),
+    # More levels than have moves in a sweep.
+    "very deep": Moving(**{**AIMED, "n": 4, "n_levels": 11}),
     "finite": Moving(4, **AIMED),
     "full gaussian": Moving(
         **{**AIMED, "n_levels": 2},

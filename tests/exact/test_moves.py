@@ -46,6 +46,7 @@ LONG = [
     *CASES,
     *(((name,), where, 256) for name in ALL for where in ("deep", "finite")),
     (("regraft",), "aimed", 256),
+    (("regraft",), "very deep", 256),
     (("relocate",), "deep", 2),
     (ALL, "aimed", 256),
     (ALL, "deep", 2),

@@ -20,7 +20,7 @@ from bhmc.model.hdp.reference_parts import (
     path_to,
     tables_draw,
 )
-from bhmc.model.hdp.workspace import DEPTH, FREE_SLOTS, WIDTH
+from bhmc.model.hdp.workspace import DEPTH, FREE_SLOTS, MOST_LEVELS, WIDTH
 
 # Half of the blocks are whole cells, of the others each row is taken with this probability.
 PART = 0.5
@@ -159,6 +159,8 @@ def _drawn_rows(others, wanted, rng):
 def regraft(ws, rates, space, most, rng):
     """Tables of all nodes bottom-up; at every level l > 1 subtrees choose a parent given them.
 
+    Of a tree with more than MOST_LEVELS levels, so many take part on average.
+
     P(existing a below b) ~ hang(a, l) Gamma(g + n_a.) / Gamma(g + n_a. + t.) prod over k of
     Gamma(g beta_bk + n_ak + t_k) / Gamma(g beta_bk + n_ak); P(a new a) by `_weigh_new`.
     """
@@ -168,7 +170,9 @@ def regraft(ws, rates, space, most, rng):
         if progress[2] < 0:
             _draw_level(ws, rates, space, level, rng)
             order = np.flatnonzero(ws.level == level)
-            progress[2] = min(len(order), most // len(order) + 1)
+            depth = int(ws.room[DEPTH])
+            takes_part = depth <= MOST_LEVELS or rng.random() * depth < MOST_LEVELS
+            progress[2] = min(len(order), most // len(order) + 1) if takes_part else 0
             for i in range(progress[2]):
                 j = i + int(rng.random() * (len(order) - i))
                 order[[i, j]] = order[[j, i]]

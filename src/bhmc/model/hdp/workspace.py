@@ -23,6 +23,9 @@ NODES_BORN, NODES_DIED, COMPONENTS_BORN, COMPONENTS_DIED, PATHS_ACCEPTED = range
 # whether `mass` has been lost.
 FREE_SLOTS, FREE_COLUMNS, WIDTH, DEPTH, STALE = range(5)
 
+# Levels whose subtrees move in a sweep, on average where a tree has more.
+MOST_LEVELS = 8
+
 # Rows of Workspace.scratch.
 WEIGHT, FACTOR, SHAPE, GAIN, LOSS = range(5)
 

@@ -31,7 +31,7 @@ from bhmc.model.hdp.kernels.concentrations import log_rising
 from bhmc.model.hdp.kernels.nodes import count_path, drop_empty_nodes, link_last, open_node, unlink
 from bhmc.model.hdp.kernels.numbers import draw_index
 from bhmc.model.hdp.kernels.weights import tables_draw
-from bhmc.model.hdp.workspace import DEPTH, FREE_SLOTS, WIDTH
+from bhmc.model.hdp.workspace import DEPTH, FREE_SLOTS, MOST_LEVELS, WIDTH
 
 
 @merged
@@ -83,6 +83,15 @@ def draw_order(ws, space, level, most, rng):
         j = i + int(uniform(rng) * (size - i))
         space.order[i], space.order[j] = space.order[j], space.order[i]
     return n_moves
+
+
+@helper
+def takes_part(depth, rng):
+    """Whether subtrees of a level move: in deep trees those of some levels, drawn at random.
+
+    A move weighs all nodes, and deep trees have the more of them.
+    """
+    return depth <= MOST_LEVELS or uniform(rng) * depth < MOST_LEVELS
 
 
 @merged
@@ -154,7 +163,8 @@ def regraft(ws, rates, space, most, rng):
         level = progress[0]
         if progress[2] < 0:
             draw_level(ws, rates, space, level, rng)
-            progress[2] = draw_order(ws, space, level, most, rng) if level > 1 else 0
+            moves = level > 1 and takes_part(ws.room[DEPTH], rng)
+            progress[2] = draw_order(ws, space, level, most, rng) if moves else 0
         while progress[1] < progress[2]:
             if ws.room[FREE_SLOTS] < ws.room[DEPTH]:
                 return False

@@ -1,4 +1,4 @@
-"""Chains to forge: small ones of every transition, and what may be changed in what they captured."""
+"""Chains to forge: small ones of every transition, and what may be changed in their captures."""
 
 import copy
 from typing import Any, NamedTuple

@@ -1,5 +1,6 @@
-"""No forged number of a checkpoint reaches a kernel: every part of a captured chain is looked at."""
+"""No forged number of a checkpoint reaches a kernel: every part of a captured chain is checked."""
 
+import re
 import shutil
 
 import numpy as np
@@ -58,9 +59,15 @@ def test_every_part_of_a_capture_is_looked_at(chain, change):
         forged = chain.forged(path, CHANGES[change])
         if same(forged, chain.value) or is_finite(forged, path, change):
             continue
-        with pytest.raises(ValueError, match=r"^the checkpoint is not valid: .*\.$"):
-            chain.resume(forged)
-            pytest.fail(f"{change} in {path} was taken")  # pragma: no cover
+        assert is_refused(chain, forged), f"{change} in {path} was taken"
+
+
+def is_refused(chain, forged) -> bool:
+    try:
+        chain.resume(forged)
+    except ValueError as error:
+        return re.fullmatch(r"the checkpoint is not valid: .*\.", str(error)) is not None
+    return False
 
 
 def same(one, other) -> bool:
@@ -86,8 +93,7 @@ def test_a_part_that_is_missing(chain):
         for name in path[:-1]:
             inner = inner[name]
         del inner[path[-1]]
-        with pytest.raises(ValueError, match="^the checkpoint is not valid: "):
-            chain.resume(forged)
+        assert is_refused(chain, forged)
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf, "1", True])

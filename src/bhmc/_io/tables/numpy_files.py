@@ -6,6 +6,7 @@ does not look whether indices are in the matrix.
 
 import math
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +41,15 @@ def read_npy(path: Path) -> NDArray:
         return _array(file, path.stat().st_size)
 
 
-def read_npz(path: Path) -> Any:
+def read_npz(path: Path, names: Sequence[str] = _DATA) -> Any:
     """The matrix in an `.npz` file: alone, called X, or sparse as SciPy writes it.
 
     Parameters
     ----------
     path : Path
         The file.
+    names : sequence of str, default=("X", "x", "data")
+        What it may be called where it is not alone.
     """
     if not zipfile.is_zipfile(path):
         raise ValueError("it is no zip archive")
@@ -64,12 +67,14 @@ def read_npz(path: Path) -> Any:
         if {"format", "data", "shape"} <= entries.keys():
             check_bytes(sum(info.file_size for info in entries.values()), size, TIMES_COMPRESSED)
             return _sparse(array, size)
-        for name in entries if len(entries) == 1 else _DATA:
+        for name in entries if len(entries) == 1 else names:
             if name in entries:
                 check_bytes(entries[name].file_size, size, TIMES_COMPRESSED)
                 return array(name)
     listed = ", ".join(repr(name) for name in list(entries)[:6]) or "nothing"
-    raise ValueError(f"it holds {listed}: the array to read must be called 'X' or be alone")
+    raise ValueError(
+        f"it holds {listed}: the array to read must be called {names[0]!r} or be alone"
+    )
 
 
 def _array(file: Any, size: int) -> NDArray:

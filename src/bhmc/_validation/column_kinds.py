@@ -343,7 +343,9 @@ def _check_beyond(column: Seen, cells: Sequence, observed: list[str], place: _Pl
 def _check_overflow(column: Seen, cells: Sequence, place: _Place) -> None:
     """Refuse 1e999, which no row is named: it would be read as an infinite number."""
     for row, cell in enumerate(cells):
-        value = None if cell is None else number(cell, *place.spelling)
+        if cell is None:
+            continue
+        value = number(cell, *place.spelling)
         if value is not None and np.isinf(value) and not is_exact(cell, value):
             need = f"a double cannot hold it: mend it, or {place.how(column.name, 'category')}"
             raise WrongEntryError(cell, row, place.j, need)

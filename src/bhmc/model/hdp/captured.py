@@ -65,7 +65,7 @@ def _fits(ws: Mapping[str, NDArray], slots: int, columns: int) -> bool:
     """Types and shapes of all arrays: kernels are compiled for these types."""
     shapes = {name: (slots,) for name in _BY_SLOT} | {"held": (columns,)}
     shapes |= {"room": (5,), "events": (5,)}
-    wanted = {name: (np.dtype(np.int64), shape) for name, shape in shapes.items()}
+    wanted: dict[str, Any] = {name: (np.dtype(np.int64), shape) for name, shape in shapes.items()}
     wanted |= dict.fromkeys(("log_beta", "beta"), (np.dtype(np.float64), (slots, columns)))
     wanted["alive"] = np.dtype(np.bool_), (columns,)
     found = {name: (array.dtype, array.shape) for name, array in ws.items()}

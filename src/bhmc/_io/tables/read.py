@@ -283,8 +283,7 @@ def check_file(path: Path) -> None:
             raise RefusedError(f"{path} is a folder; name the file with the table.")
         if not path.exists():
             raise RefusedError(f"there is no file {path}.{_near_files(path)}")
-        other = irregular(path)
-        if other is not None:
+        if (other := irregular(path)) is not None:
             raise RefusedError(f"{path} is {other}, not a file: copy what it gives into a file.")
         if path.stat().st_size == 0:
             raise RefusedError(f"{path} is empty: there is no table in it.")

@@ -24,7 +24,7 @@ unexport PYTHONHOME
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test checks compiled-diffused compiled-hdp compiled-baselines exact interrupts bench rivals study pictures docs docs-check browser cluster lint types format constraints clean check-python
+.PHONY: help setup demo test checks compiled-diffused compiled-hdp compiled-baselines exact interrupts bench rivals study pictures docs docs-check browser cluster fuzz lint types format constraints clean check-python
 
 help: ## List the targets
 	@echo "Targets of this Makefile:"
@@ -131,6 +131,13 @@ cluster: setup ## Fit on Dask clusters of this machine whose workers are killed:
 	@echo "Fitting on clusters of this machine; this takes some minutes."
 	@$(BIN)/python -m pytest -m '' -rs --durations=10 tests/cluster
 	@$(BIN)/python -m benchmarks.dask_overhead
+
+# SECONDS=600 is the long form; ONLY="tree csv" names readers. atheris has no wheels for Windows.
+fuzz: SECONDS = 60
+fuzz: setup ## Hand mutated files to every reader of files, guided by coverage; findings go to build/fuzz
+	@$(PIP_INSTALL) --no-build-isolation -e '.[fuzz]'
+	@echo "Fuzzing every reader of files for $(SECONDS) seconds."
+	@$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(ONLY),--only $(ONLY))
 
 study: setup ## Run a study, as in make study NAME=same_draws ARGS="--only fit/"; without NAME, list all
 	@$(BIN)/python -m studies$(if $(NAME),.$(NAME)) $(ARGS)

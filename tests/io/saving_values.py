@@ -4,6 +4,7 @@ What the committed files of tests/data hold is made here too, so nothing random 
 is in it: a later version must find exactly these values in them.
 """
 
+import hashlib
 import json
 import zipfile
 from dataclasses import is_dataclass, replace
@@ -12,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from bhmc import BHMC, Hyper, State, Tree, likelihoods, priors
+from bhmc._io.archive.archive import digest_comment
 from bhmc._io.archive.classes import contents
 from bhmc._io.archive.entries import is_fortran
 from bhmc._io.archive.files import FORMAT_VERSION
@@ -314,3 +316,12 @@ def edited(path, edit=lambda header: None, arrays=None):
         new.writestr("header.json", json.dumps(header))
         for name, data in entries.items():
             new.writestr(name, data)
+        new.comment = comment_of(json.dumps(header), header.get("arrays", {}), entries)
+
+
+def comment_of(text, names, entries) -> bytes:
+    """The digest of a file, as a forger would make it."""
+    digest = hashlib.sha256(text.encode("ascii"))
+    for name in names:
+        digest.update(entries.get(name, b""))
+    return digest_comment(digest)

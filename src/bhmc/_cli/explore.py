@@ -1,5 +1,7 @@
 """`bhmc explore`: the explorer of a run, a page in which one looks around."""
 
+import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ from numpy.typing import NDArray
 from bhmc import BHMC
 from bhmc._cli.export import check_place, said_where
 from bhmc._cli.show import load_run
+from bhmc._io.tables.numpy_files import read_npz
 from bhmc._io.tables.read import check_file
 from bhmc._io.tables.text import TextOptions, read_text
 from bhmc._validation.errors import RefusedError, refusals
@@ -80,9 +83,8 @@ def _images(path: Path) -> Any:
     """The images of a file of NumPy; nothing in the file is executed."""
     check_file(path)
     try:
-        found = np.load(path, mmap_mode="r", allow_pickle=False)
-        if isinstance(found, np.ndarray):
-            return found
-        return found["images" if "images" in found.files else found.files[0]]
-    except (OSError, ValueError, EOFError, IndexError) as error:
+        if zipfile.is_zipfile(path):
+            return read_npz(path, ("images",))
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise RefusedError(f"{path} holds no images in NumPy's format: {error}.") from None

@@ -13,6 +13,7 @@ from typing import Any
 from bhmc._cli.output import to_json
 from bhmc._io.atomic_write import atomic_path, leftovers
 from bhmc._validation.errors import RefusedError, reason_of
+from bhmc._validation.plain_files import irregular
 
 FORMAT_VERSION = 1
 RECORD, MODEL, CHECKPOINT = "run.json", "model.bhmc", "checkpoint.bhmc"
@@ -103,12 +104,14 @@ class RunFolder:
                 f"{self.path} is no run folder: it has no {RECORD}. Make one with: bhmc fit "
                 "DATA -o DIR"
             )
+        if irregular(file) is not None:
+            raise RefusedError(f"{file} is {irregular(file)}, not a file: name another folder.")
         try:
             record = json.loads(file.read_text(encoding="utf-8"))
-            version = record["format_version"]
+            version = int(record["format_version"])
         except OSError as error:
             raise RefusedError(f"{file} cannot be read: {reason_of(error)}.") from None
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise RefusedError(f"{file} was not written by bhmc, or is damaged.") from None
         if version > FORMAT_VERSION:
             writer = record.get("versions", {}).get("bhmc", "of another version")

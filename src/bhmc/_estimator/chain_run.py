@@ -14,13 +14,13 @@ from sklearn.utils.parallel import Parallel, delayed
 from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc._estimator.checkpoint import Checkpoint, SavedChain, describe_fit
 from bhmc._estimator.progress import Interrupts, Listener, Told, listening
+from bhmc._estimator.resuming import check_recorded, resumed_chain
 from bhmc._sampling.run import Stopped, run
 from bhmc._sampling.sample_start import chain_from_sample
 from bhmc._sampling.settled_start import settled
 from bhmc._sampling.start import start_state
 from bhmc.likelihoods import ConjugateFamily
 from bhmc.model.protocol import Sampler, Transition
-from bhmc.model.state import State
 from bhmc.posterior.recorder import Recorder
 from bhmc.posterior.retention import Plan
 from bhmc.rows.local import LocalRows
@@ -265,6 +265,8 @@ class _Run:
         while True:
             try:
                 self._chain = self._task.make_chain(self._rng, captured, self._watch.stop)
+                if captured is not None:
+                    check_recorded(self._recorder, self._chain)
                 return self._all_sweeps()
             except PartLost as error:
                 self._returns += 1
@@ -437,6 +439,4 @@ def transition_chain(
         state = start_state(transition, rows, n_levels=n_levels, rng=rng, init=init)
         chain = transition.sampler(state, rows, sampler, rng)
         return settled(transition, chain, rows, sampler, rng, n_settling)
-    if isinstance(captured, State):
-        return transition.sampler(captured, rows, sampler, rng)
-    return transition.resume(captured, rows, sampler, rng)
+    return resumed_chain(transition, captured, rows, n_levels, sampler, rng)

@@ -82,12 +82,24 @@ class SavedChain:
 
         values = read(self._path, "checkpoint")
         before = {name: value for name, value in _BEFORE.items() if name in self._fit}
-        said = _difference(self._fit, before | values["fit"])
+        fit = values.get("fit") if isinstance(values, dict) else None
+        if not isinstance(fit, dict):
+            raise ValueError(f"{str(self._path)!r} is no checkpoint of a chain: name another one.")
+        said = _difference(self._fit, before | fit)
         if said:
             raise ValueError(
                 f"{str(self._path)!r} was saved by a fit {said}: resume with the same settings and "
                 f"data, or name another checkpoint."
             )
+        try:
+            return _checked(self._checkpoint(values))
+        except (KeyError, TypeError, AttributeError, ValueError):
+            raise ValueError(
+                f"{str(self._path)!r} cannot be read: a part of its chain is missing or of another "
+                f"kind; remove it, or name another checkpoint."
+            ) from None
+
+    def _checkpoint(self, values: dict[str, Any]) -> Checkpoint:
         return Checkpoint(
             captured=values["captured"],
             rng=values["rng"],
@@ -109,6 +121,15 @@ class SavedChain:
         values = now._asdict() | {"fit": self._fit, "recorder": now.recorder.contents()}
         values["following"] = following
         write(self._path, "checkpoint", values)
+
+
+def _checked(now: Checkpoint) -> Checkpoint:
+    """Refuse numbers of sweeps that are none, and what is no generator."""
+    wholes = (now.made, 0), (now.n_warmup, 0), (now.thin, 1)
+    fits = all(n is None or (type(n) is int and n >= least) for n, least in wholes)
+    if not fits or now.made is None or not isinstance(now.rng, np.random.Generator):
+        raise TypeError
+    return now
 
 
 def check_same_fit(ours: dict[str, str], theirs: dict[str, str]) -> None:

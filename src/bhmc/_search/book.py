@@ -15,6 +15,7 @@ import numpy as np
 from bhmc._io.atomic_write import write_atomically
 from bhmc._io.digest import digest_of_data
 from bhmc._search.rounds import Plan, Score
+from bhmc._validation.plain_files import irregular
 from bhmc._version import __version__
 
 _FORMAT = "bhmc search 1"
@@ -115,11 +116,13 @@ def _words_for(likelihood) -> str:
 
 def _parsed(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """(header, scores); a last line that was cut off is left out."""
+    if irregular(path) is not None:
+        raise ValueError(f"checkpoint={str(path)!r} is {irregular(path)}, not a file.")
     *lines, _cut_off = path.read_text(encoding="utf-8").split("\n")
     try:
         header, *records = [json.loads(line) for line in lines]
         if header["format"].rsplit(" ", 1)[0] != _FORMAT.rsplit(" ", 1)[0]:
             raise ValueError("another format")
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ValueError(f"checkpoint={str(path)!r} is not a file of bhmc.search.") from None
     return header, records

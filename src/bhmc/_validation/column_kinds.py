@@ -327,6 +327,7 @@ def _check_beyond(column: Seen, cells: Sequence, observed: list[str], place: _Pl
     values = [number(cell, *place.spelling) for cell in observed]
     if any(value is None for value in values):
         return
+    _check_overflow(column, cells, place)
     if len(set(observed)) == len(observed) and place.may_be_id and len(observed) == len(cells):
         return  # they name rows
     for row, cell in enumerate(cells):
@@ -336,6 +337,17 @@ def _check_beyond(column: Seen, cells: Sequence, observed: list[str], place: _Pl
                 "doubles round whole numbers beyond 2**53: "
                 f"{how(column.name, 'id')}, or {how(column.name, 'category')}"
             )
+            raise WrongEntryError(cell, row, place.j, need)
+
+
+def _check_overflow(column: Seen, cells: Sequence, place: _Place) -> None:
+    """Refuse 1e999, which no row is named: it would be read as an infinite number."""
+    for row, cell in enumerate(cells):
+        if cell is None:
+            continue
+        value = number(cell, *place.spelling)
+        if value is not None and np.isinf(value) and not is_exact(cell, value):
+            need = f"a double cannot hold it: mend it, or {place.how(column.name, 'category')}"
             raise WrongEntryError(cell, row, place.j, need)
 
 

@@ -126,9 +126,9 @@ def is_exact(cell: str, value: float) -> bool:
     """
     if math.isinf(value):
         return not any(letter.isdigit() for letter in cell)
-    if abs(value) < EXACT or not re.fullmatch(r"[+-]?\d+", cell):
+    if abs(value) < EXACT or not re.fullmatch(r"[+-]?\d+(\.0*)?", cell):
         return True
-    return int(value) == int(cell)
+    return int(value) == int(cell.partition(".")[0])
 
 
 def separators_advice(cell: str, decimal: str, thousands: str) -> str:

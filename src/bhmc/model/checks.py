@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._validation.reading import read_data
-from bhmc.model.state import State, is_matrix
+from bhmc.model.state import CONCENTRATIONS, State, is_matrix, is_positive
 
 
 def check_state(state: State) -> None:
@@ -23,6 +23,8 @@ def _invariants(state: State):
         whole = isinstance(array, np.ndarray) and array.dtype.kind in "iu"
         yield whole, f"{name} must be an array of whole numbers"
     yield is_matrix(state.theta), "theta must be a matrix of numbers"
+    for name in CONCENTRATIONS:
+        yield is_positive(getattr(state.hyper, name)), f"{name} must be a finite number above 0"
     yield from state.params.invariants(state)
     paths, components, parents = state.paths, state.components, state.parents
     k, n_nodes = len(state.theta), len(parents)

@@ -5,6 +5,7 @@ of arrays: a sweep returns a new one and leaves its argument alone.
 """
 
 from collections.abc import Iterator
+from numbers import Real
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -292,6 +293,17 @@ def _new_numbers(kept: NDArray[np.int64]) -> NDArray[np.int32]:
     new = np.full(int(kept.max(initial=-1)) + 1, -1, dtype=np.int32)
     new[kept] = np.arange(len(kept), dtype=np.int32)
     return new
+
+
+def is_positive(value: Any) -> bool:
+    """Whether it is a finite number above 0, as a concentration must be.
+
+    Parameters
+    ----------
+    value : object
+        What stands for it.
+    """
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < np.inf
 
 
 def is_matrix(array) -> bool:

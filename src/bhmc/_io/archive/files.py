@@ -38,6 +38,8 @@ class Contents(NamedTuple):
     value: Any
     """The JSON tree of the header."""
     arrays: dict[str, NDArray]
+    n_bytes: int
+    """Length of the file."""
 
 
 def write(path: str | os.PathLike, kind: str, value: Any) -> None:
@@ -65,6 +67,7 @@ def write(path: str | os.PathLike, kind: str, value: Any) -> None:
         "bhmc": libraries.pop("bhmc"),
         "libraries": libraries,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "digest": "sha256",
         "value": tree,
         "arrays": {name: entry.described for name, entry in entries.items()},
     }
@@ -107,8 +110,10 @@ def _contents(archive: Archive, kind: str | None) -> Contents:
         raise FileFormatError("its header lacks its kind, its value or its arrays.")
     if kind is not None and found != kind:
         raise FileFormatError(f"it holds {_IN_WORDS[found]}, not {_IN_WORDS[kind]}.")
+    archive.check_total(described)
     arrays = {name: archive.array(name, described[name]) for name in described}
-    return Contents(version, found, header["value"], arrays)
+    archive.check_digest(header.get("digest"))
+    return Contents(version, found, header["value"], arrays, archive.n_bytes)
 
 
 def _checked_version(header: Any) -> int:
@@ -138,7 +143,7 @@ def _decoded(contents: Contents) -> Any:
         with _of_format(version):
             return upgraded_fields(version, FORMAT_VERSION, name, fields)
 
-    value = decode(contents.value, contents.arrays, upgraded)
+    value = decode(contents.value, contents.arrays, upgraded, contents.n_bytes)
     with _of_format(version):
         return upgraded_value(version, FORMAT_VERSION, contents.kind, value)
 

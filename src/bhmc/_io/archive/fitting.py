@@ -16,6 +16,9 @@ from bhmc.tree.node_features import KINDS, NodeFeatures
 
 _KINDS = {"whole": "iu", "real": "f", "truth": "b", "text": "UO"}
 
+# Components without a row, in the finite form.
+_MOST_EMPTY = 2**16
+
 # For each array what it is made of, then its lengths; a name means the same length wherever it is.
 _SHAPES: dict[type, dict[str, str]] = {
     Tree: {
@@ -99,6 +102,7 @@ def check_fit(cls: type, fields: dict[str, Any]) -> None:
             _check_array(fields[name], f"{name} of a {cls.__name__}", words, lengths)
     if cls is Tree:
         _check_parents(fields["parents"], "a Tree")
+        _check_levels(fields["levels"], fields["parents"])
         _check_below(fields["paths"], lengths["nodes"], "paths of a Tree")
         _check_below(fields["components"], lengths["components"], "components of a Tree")
     if cls is Mixture:
@@ -112,6 +116,8 @@ def check_fit(cls: type, fields: dict[str, Any]) -> None:
         _check_below(fields["leaf"], lengths["nodes"], "leaf of a Partition")
         if lengths["labels"] not in (0, lengths["rows"]):  # none in a model without components
             raise ValueError("component of a Partition must have a label for each row")
+        most = lengths["rows"] + _MOST_EMPTY
+        _check_below(fields["component"], most, "component of a Partition")
     if cls is Draws:
         _check_learned(fields["learned"], lengths)
         _check_kept(fields, lengths)
@@ -141,6 +147,11 @@ def _check_parents(parents: Any, what: str) -> None:
     first = len(parents) > 0 and parents[0] == -1
     if not (first and (after >= 0).all() and (after < np.arange(1, len(parents))).all()):
         raise ValueError(f"parents of {what} must begin with -1 and come before their children")
+
+
+def _check_levels(levels: Any, parents: Any) -> None:
+    if levels[0] != 0 or (levels[1:] != levels[parents[1:]] + 1).any():
+        raise ValueError("levels of a Tree must be one more than those of parents")
 
 
 def _check_below(array: Any, end: int, what: str) -> None:

@@ -17,6 +17,9 @@ _BIT_GENERATORS: dict[str, Any] = {
     )
 }
 
+# Words of a seed sequence, of its pool and of its key.
+_MOST_WORDS = 128
+
 
 def generator_contents(value: Any) -> dict[str, Any]:
     """What one of `GENERATORS` consists of, as plain values."""
@@ -41,6 +44,7 @@ def generator_of(name: str, values: dict[str, Any]) -> Any:
     """The source that `generator_contents` took apart."""
     if name == "SeedSequence":
         values["spawn_key"] = tuple(values["spawn_key"])
+        _check_seeds(values)
         return np.random.SeedSequence(**values)
     state = _checked_state(values["state"])
     bits = _BIT_GENERATORS[state["bit_generator"]](values.get("seed_sequence") or 0)
@@ -57,4 +61,24 @@ def _checked_state(state: Any) -> dict[str, Any]:
     if name not in _BIT_GENERATORS:
         known = ", ".join(_BIT_GENERATORS)
         raise TypeError(f"a random generator {name!r} cannot be in a file, only one of {known}.")
+    _check_place(state)
     return state
+
+
+def _check_place(state: dict[str, Any]) -> None:
+    """NumPy looks at no place in a buffer: it would read memory beyond."""
+    inner = state["state"]
+    places = {"MT19937": (inner.get("pos"), 624), "Philox": (state.get("buffer_pos"), 4)}
+    place, beyond = places.get(state["bit_generator"], (0, 0))
+    if not isinstance(place, int | np.integer) or not 0 <= place <= beyond:
+        raise ValueError("a random generator in it is at a place that does not exist")
+
+
+def _check_seeds(values: dict[str, Any]) -> None:
+    """Time grows with the square of the pool, and with that of the length of a number."""
+    entropy, key = values.get("entropy"), values["spawn_key"]
+    words = [*(entropy if isinstance(entropy, list | tuple) else [entropy]), *key]
+    sizes = [one.bit_length() for one in words if isinstance(one, int)]
+    too_many = len(words) > _MOST_WORDS or sum(sizes) > 32 * _MOST_WORDS
+    if values.get("pool_size", 4) > _MOST_WORDS or too_many:
+        raise ValueError(f"a seed sequence in it has more than {_MOST_WORDS} words")

@@ -3,11 +3,24 @@
 import os
 from typing import Any, TypeVar
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from bhmc._io.archive.errors import FileFormatError
 from bhmc._io.archive.files import read, write
 from bhmc._version import __version__
+from bhmc.posterior.draws import Draws
+from bhmc.tree import Tree
+
+# What methods of a model hand to compiled code.
+_ATTRIBUTES: dict[str, Any] = {
+    "tree_": Tree,
+    "dendrogram_": Tree | None,
+    "draws_": Draws,
+    "labels_": np.ndarray,
+    "paths_": np.ndarray,
+    "component_labels_": np.ndarray,
+}
 
 Model = TypeVar("Model", bound=BaseEstimator)
 
@@ -24,12 +37,16 @@ def save_model(model: BaseEstimator, path: str | os.PathLike) -> None:
 
 
 def load_model(path: str | os.PathLike, cls: type[Model]) -> Model:
-    """The estimator of class `cls` in a file. Parameters that it lacks have their defaults."""
+    """The estimator of class `cls` in a file. Parameters that it lacks have their defaults.
+
+    So has `checkpoint`: a later fit would write where a file says.
+    """
     value = read(path, "model")
     where = f"{os.fspath(path)!r} cannot be read:"
     parameters, fitted = _dict(value, "parameters", where), _dict(value, "fitted", where)
     if value.get("class") != cls.__name__:
         raise FileFormatError(f"{where} it holds a {value.get('class')}, not a {cls.__name__}.")
+    parameters = {name: one for name, one in parameters.items() if name != "checkpoint"}
     known = cls._get_param_names()
     for name in parameters:
         if name not in known:
@@ -41,6 +58,8 @@ def load_model(path: str | os.PathLike, cls: type[Model]) -> Model:
     for name, attribute in fitted.items():
         if not _is_fitted_name(name):
             raise FileFormatError(f"{where} {name!r} is no name of a fitted attribute.")
+        if not isinstance(attribute, _ATTRIBUTES.get(name, object)):
+            raise FileFormatError(f"{where} its {name} is a {type(attribute).__name__}.")
         setattr(model, name, attribute)
     return model
 

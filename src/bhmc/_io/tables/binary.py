@@ -1,6 +1,5 @@
 """Tables in binary files: Parquet, NumPy's NPY and NPZ, and Matrix Market."""
 
-import zipfile
 from collections.abc import Callable
 from datetime import date, timedelta
 from importlib import import_module
@@ -9,22 +8,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import io, sparse
+from scipy import sparse
 
+from bhmc._io.tables.foreign import try_reader
+from bhmc._io.tables.matrix_market import read_matrix_market
+from bhmc._io.tables.numpy_files import read_npy, read_npz
 from bhmc._validation.column_plan import in_options
 from bhmc._validation.errors import RefusedError, reason_of
-
-# Names under which a matrix among others in an NPZ file is the data.
-_DATA = ("X", "x", "data")
+from bhmc._validation.plain_files import TooLargeError
+from bhmc._validation.spellings import EXACT
 
 
 def read_matrix(path: Path, kind: str) -> Any:
     """(n, d) array of numbers or sparse matrix of an .npy, .npz or .mtx file."""
-    read = {"npy": _read_npy, "npz": _read_npz, "mtx": _read_mtx}[kind]
+    read = {"npy": read_npy, "npz": read_npz, "mtx": read_matrix_market}[kind]
     try:
         matrix = read(path)
-    except RefusedError:
-        raise
+    except TooLargeError as error:
+        raise RefusedError(f"{path} cannot be read: {error}.") from None
     except OSError as error:
         raise RefusedError(f"{path} cannot be read: {reason_of(error)}.") from None
     except Exception as error:  # their readers raise whatever a damaged file makes them stumble on
@@ -37,14 +38,25 @@ def read_matrix(path: Path, kind: str) -> Any:
         raise RefusedError(f"{path} holds {_named(matrix.dtype)}; a matrix must hold numbers.")
     if 0 in matrix.shape:
         raise RefusedError(f"{path} is empty: its shape is {matrix.shape}.")
+    _check_exact(matrix.data if sparse.issparse(matrix) else matrix, path)
     if sparse.issparse(matrix):
         return sparse.csr_array(matrix, dtype=np.float64)
     return np.ascontiguousarray(matrix, dtype=np.float64)
 
 
+def _check_exact(numbers: Any, path: Path) -> None:
+    """Refuse whole numbers that doubles would round in silence."""
+    if numbers.dtype.kind not in "iu" or numbers.dtype.itemsize < 8 or not numbers.size:
+        return
+    for number in (int(numbers.min()), int(numbers.max())):
+        if abs(number) > EXACT:
+            raise RefusedError(
+                f"{path} holds {number}, and a double holds whole numbers up to 2^53 only: turn "
+                "the numbers into float64 yourself, or make their column text in a CSV file."
+            )
+
+
 def _damaged(path: Path, kind: str, error: Exception) -> str:
-    if "Object arrays" in str(error):
-        return f"{path} holds Python objects; a matrix must hold numbers."
     reason = (str(error).splitlines() or [""])[0].strip().rstrip(".")
     return f"{path} is no {kind} file, or damaged ({reason})."
 
@@ -53,28 +65,6 @@ def _named(dtype: np.dtype) -> str:
     return {"U": "text", "S": "text", "c": "complex numbers", "V": "records"}.get(
         dtype.kind, f"values of type {dtype}"
     )
-
-
-def _read_npy(path: Path) -> NDArray:
-    with path.open("rb") as file:
-        return np.lib.format.read_array(file, allow_pickle=False)
-
-
-def _read_npz(path: Path) -> Any:
-    if not zipfile.is_zipfile(path):
-        raise RefusedError(f"{path} is no NPZ file, or damaged: it is no zip archive.")
-    with np.load(path, allow_pickle=False) as arrays:
-        if "format" in arrays and "data" in arrays and "shape" in arrays:
-            return sparse.load_npz(path)
-        for name in arrays.files if len(arrays.files) == 1 else _DATA:
-            if name in arrays:
-                return arrays[name]
-        listed = ", ".join(repr(name) for name in arrays.files) or "nothing"
-    raise RefusedError(f"{path} holds {listed}; the array to read must be called 'X' or be alone.")
-
-
-def _read_mtx(path: Path) -> Any:
-    return io.mmread(path)
 
 
 def read_parquet(path: Path, matters: Callable[[str], bool]) -> tuple[list[str], list[NDArray]]:
@@ -104,7 +94,10 @@ def _parquet_columns(path: Path) -> tuple[list[str], list[list]]:
         except ImportError:
             continue
         try:
+            try_reader(library.partition(".")[0], path)
             return read(module, path)
+        except TooLargeError as error:
+            raise RefusedError(f"{path} cannot be read: {error}.") from None
         except Exception as error:  # as above: whatever their readers raise
             raise RefusedError(_damaged(path, "Parquet", error)) from None
     raise RefusedError(

@@ -16,7 +16,7 @@ MISSING = frozenset(("", "na", "n/a", "#n/a", "nan", "null", "?"))
 _CODE = re.compile(r"^0\d+$")
 
 
-@dataclass
+@dataclass(slots=True)
 class Column:
     """What is known of a column so far.
 

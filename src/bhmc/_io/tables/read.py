@@ -18,6 +18,7 @@ from bhmc._io.tables.text import TextOptions, read_text
 from bhmc._validation.column_kinds import Spelling
 from bhmc._validation.column_plan import ColumnPlan, PlannedColumn, in_options
 from bhmc._validation.errors import EntryError, RefusedError
+from bhmc._validation.plain_files import irregular
 
 _BY_ENDING = {
     "csv": "csv",
@@ -282,6 +283,8 @@ def check_file(path: Path) -> None:
             raise RefusedError(f"{path} is a folder; name the file with the table.")
         if not path.exists():
             raise RefusedError(f"there is no file {path}.{_near_files(path)}")
+        if (other := irregular(path)) is not None:
+            raise RefusedError(f"{path} is {other}, not a file: copy what it gives into a file.")
         if path.stat().st_size == 0:
             raise RefusedError(f"{path} is empty: there is no table in it.")
     except (OSError, ValueError) as error:

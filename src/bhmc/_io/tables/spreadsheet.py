@@ -1,5 +1,6 @@
 """Spreadsheets: the first sheet of an .xlsx, .xls or .ods file, by python-calamine."""
 
+import zipfile
 from datetime import datetime, time
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ from numpy.typing import NDArray
 
 from bhmc._extras import import_calamine
 from bhmc._io.tables.columns import MISSING
+from bhmc._io.tables.foreign import try_reader
 from bhmc._validation.errors import RefusedError
+from bhmc._validation.plain_files import TIMES_COMPRESSED, TooLargeError, check_bytes
 
 
 def read_spreadsheet(path: Path) -> tuple[list[str], list[list], list[str]]:
@@ -25,9 +28,13 @@ def read_spreadsheet(path: Path) -> tuple[list[str], list[list], list[str]]:
     except ImportError as error:
         raise RefusedError(f"{error} Or save it as CSV.") from None
     try:
+        _check_size(path)
+        try_reader("calamine", path)
         book = calamine.CalamineWorkbook.from_path(str(path))
         sheets = book.sheet_names
         rows = book.get_sheet_by_index(0).to_python(skip_empty_area=True) if sheets else []
+    except TooLargeError as error:
+        raise RefusedError(f"{path} cannot be read: {error}.") from None
     except Exception as error:  # whatever a damaged file makes the reader stumble on
         reason = (str(error).splitlines() or [""])[0].strip().rstrip(".")
         raise RefusedError(f"{path} is no spreadsheet, or damaged ({reason}).") from None
@@ -35,6 +42,14 @@ def read_spreadsheet(path: Path) -> tuple[list[str], list[list], list[str]]:
         raise RefusedError(f"{path} has no rows below its header.")
     notes = [f"Read the first of {len(sheets)} sheets, {sheets[0]!r}."] if len(sheets) > 1 else []
     return _columns(path, rows, notes)
+
+
+def _check_size(path: Path) -> None:
+    """Refuse an archive that says it holds more than it can; .xls is none."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            held = sum(info.file_size for info in archive.infolist())
+        check_bytes(held, path.stat().st_size, TIMES_COMPRESSED)
 
 
 def _columns(path: Path, rows: list[list], notes: list[str]) -> tuple[list[str], list[list], list]:

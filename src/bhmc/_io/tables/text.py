@@ -12,7 +12,8 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from bhmc._io.tables.columns import MISSING, Column, parse
 from bhmc._validation.column_plan import in_options
 from bhmc._validation.errors import RefusedError
+from bhmc._validation.plain_files import TIMES_COMPRESSED, TooLargeError, check_bytes
 from bhmc._validation.spellings import number, odd_number, separators_advice
 
 _DELIMITERS = (",", "\t", ";", "|")
@@ -29,6 +31,12 @@ _BLOCK = 2_000
 _SAMPLE = 65_536
 # The longest cell that is read; the csv module's own limit is too short for some texts.
 _LONGEST_CELL = 10_000_000
+# A line may have so many letters, and more in a large file: a row of many cells takes much memory.
+_LONGEST_LINE, _LETTERS_PER_BYTE = 2**21, 8
+# The smallest compressed file may hold so many bytes.
+_FREE_CONTENT = 2**21
+# Blank lines, beside two for each row; columns without a name.
+_MOST_BLANK, _MOST_UNNAMED = 1_000_000, 2**14
 # The first line with which Excel may name the delimiter.
 _SAID_BY_EXCEL = re.compile(r"\ufeff?\"?sep=(.)\"?\r?\n", re.IGNORECASE)
 # Columns without a name are called so until they are seen to be empty.
@@ -64,6 +72,7 @@ class TextTable(NamedTuple):
 
 def read_text(path: Path, options: TextOptions) -> TextTable:
     """Read the file; columns that turn out to be text after all are read a second time."""
+    _check_content(path)
     table, columns = _read_once(path, options)
     for column in columns:
         _check_mixed(column, path, options)
@@ -124,6 +133,8 @@ def _read_once(path: Path, options: TextOptions) -> tuple[TextTable, list[Column
     except StopIteration:
         raise RefusedError(f"{path} is empty: there is no table in it.") from None
     has_header = _looks_like_header(head, options) if options.header is None else options.header
+    if sum(not name for name in head) > _MOST_UNNAMED:
+        raise RefusedError(f"{path} has more than {_MOST_UNNAMED:,} columns without a name.")
     names = head if has_header else [f"x{j + 1}" for j in range(len(head))]
     names = [
         f"{_UNNAMED}{j}" if not name and j and has_header else name for j, name in enumerate(names)
@@ -134,9 +145,8 @@ def _read_once(path: Path, options: TextOptions) -> tuple[TextTable, list[Column
         Column(name, name in options.text or name in idle, name in options.numbers)
         for name in names
     ]
-    lines, block = [], []
-    if not has_header:
-        lines, block = [line], [head]
+    lines: array[int] = array("q", [] if has_header else [line])
+    block = [] if has_header else [head]
     for line, row in rows:
         if len(row) != len(names):
             raise RefusedError(_ragged(path, line, len(row), len(names), has_header))
@@ -152,7 +162,7 @@ def _read_once(path: Path, options: TextOptions) -> tuple[TextTable, list[Column
 
 
 def _add(
-    columns: list[Column], block: list[list[str]], lines: list[int], options: TextOptions
+    columns: list[Column], block: list[list[str]], lines: Sequence[int], options: TextOptions
 ) -> None:
     if not block:
         return
@@ -163,7 +173,7 @@ def _add(
 def _rows(path: Path, options: TextOptions) -> Iterator[tuple[int, list[str]]]:
     """Each row that is not blank, with the line it begins in."""
     encoding = _encoding_of(path, options)
-    line = 0
+    line, n_rows, n_blank = 0, 0, 0
     csv.field_size_limit(_LONGEST_CELL)
     try:
         with _opened(path) as file:
@@ -179,12 +189,18 @@ def _rows(path: Path, options: TextOptions) -> Iterator[tuple[int, list[str]]]:
                 delimiter = options.delimiter or (
                     said.group(1) if said else guess_delimiter(shown, path)
                 )
-                reader, above = csv.reader(text, delimiter=delimiter, strict=True), line
+                short = _short_lines(text, path)
+                reader, above = csv.reader(short, delimiter=delimiter, strict=True), line
                 for row in reader:
                     first, line = line + 1, reader.line_num + above
                     cells = [cell.strip() for cell in row]
                     if any(cells) or len(cells) > 1:
+                        n_rows += 1
                         yield first, cells
+                        continue
+                    n_blank += 1
+                    if n_blank > _MOST_BLANK + 2 * n_rows:
+                        raise RefusedError(f"{path}: most of its first {line:,} lines are blank.")
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         raise RefusedError(
@@ -201,6 +217,30 @@ def _rows(path: Path, options: TextOptions) -> Iterator[tuple[int, list[str]]]:
         raise RefusedError(f"{path} is compressed and damaged: it cannot be read whole.") from None
     except OSError as error:
         raise RefusedError(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def _short_lines(text: io.TextIOWrapper, path: Path) -> Iterator[str]:
+    """The lines of the file, as long as none is longer than its file explains."""
+    most = _LONGEST_LINE + _LETTERS_PER_BYTE * path.stat().st_size
+    while line := text.readline(most):
+        if len(line) == most:
+            raise RefusedError(f"{path} has a line of more than {most:,} letters: it is no table.")
+        yield line
+
+
+def _check_content(path: Path) -> None:
+    """Refuse a compressed file that holds more than such a file can; damages are said later."""
+    size, held = path.stat().st_size, 0
+    try:
+        with _opened(path) as file:
+            if isinstance(file, gzip.GzipFile):
+                while block := file.read(_SAMPLE):
+                    held += len(block)
+                    check_bytes(held, size, TIMES_COMPRESSED, _FREE_CONTENT)
+    except TooLargeError as error:
+        raise RefusedError(f"{path} cannot be read: {error}.") from None
+    except (OSError, EOFError, zlib.error):
+        return
 
 
 def _encoding_of(path: Path, options: TextOptions) -> str:

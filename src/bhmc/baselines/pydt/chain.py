@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bhmc._sampling.run import Stopped
 from bhmc.baselines.pydt import kernels
+from bhmc.baselines.pydt.captured import check_captured
 from bhmc.baselines.pydt.state import (
     ALPHA,
     MOVED,
@@ -129,6 +130,7 @@ class DiffusionChain:
         X, priors, *arguments, **settings
             The same data and settings; `rng` is the generator as it was.
         """
+        check_captured(captured, make_work(X, Rates(0.0, 1.0, 1.0, 1.0, 1.0)))
         priors = priors if captured["learns"] else RatePriors()
         rates = Rates(*captured["work"]["rates"].tolist())
         chain = cls(X, rates, priors, *arguments, **settings)

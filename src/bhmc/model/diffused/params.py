@@ -42,6 +42,10 @@ class DiffusedParams(NamedTuple):
             len(self.locations) == len(state.parents),
             "locations must hold one row per node",
         )
+        yield self.locations.shape[1] == state.theta.shape[1], "locations must be as wide as theta"
+        yield bool(np.isfinite(self.locations).all()), "locations must be finite"
+        yield is_matrix(self.variances), "variances must be a matrix of numbers"
+        yield bool(np.isfinite(self.variances).all()), "variances must be finite"
         variances, steps = self.variances, state.paths.shape[1] + self.atoms_below_leaves
         yield len(variances) == steps, "variances must hold one for each step"
         ordered = (np.diff(variances[1:], axis=0) <= 0).all() and (variances > 0).all()

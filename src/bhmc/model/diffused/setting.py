@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.model.diffused import predictive, replanting, simulate, start
+from bhmc.model.diffused.captured import check_captured
 from bhmc.model.diffused.forest import planted
 from bhmc.model.diffused.params import DiffusedParams, GaussianParams
 from bhmc.model.diffused.prior import StepPrior
@@ -243,6 +244,7 @@ class Diffused:
         self, captured: Mapping[str, Any], rows: Any, name: str, rng: np.random.Generator
     ) -> Any:
         """A chain that resumes, bit for bit, from what `capture` returned."""
+        check_captured(captured, rows, self.hyper)
         return self._kind(name).resume(captured, rows, self._with_moves(), rng)
 
     @staticmethod

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.model.hdp import kernels, workspace
-from bhmc.model.hdp.captured import check_captured
 from bhmc.model.hdp.density import log_p_tree
 from bhmc.model.hdp.moves import BlockMoves
 from bhmc.model.hdp.params import hdp_state
@@ -147,13 +146,12 @@ class HdpSampler:
         Parameters
         ----------
         captured : mapping
-            What `capture` returned.
+            What `capture` returned, checked.
         rows : LocalRows
             The same data; they are placed as they were.
         sampler, rng, **settings
             As in the class; `rng` is the generator as it was.
         """
-        check_captured(captured, rows)
         rows.put(slice(None), captured["leaf"], captured["component"])
         ws = workspace.restore(captured["workspace"])
         names = ("theta", "natural", "sums")

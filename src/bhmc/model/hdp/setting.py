@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc.model.hdp import density, simulate, start
+from bhmc.model.hdp.captured import check_captured
 from bhmc.model.hdp.moves import check_moves, chosen_moves
 from bhmc.model.hdp.params import HdpParams, check_allowed
 from bhmc.model.hdp.workspace import DEPTH
@@ -176,6 +177,7 @@ class Hdp:
         self, captured: Mapping[str, Any], rows: LocalRows, name: str, rng: np.random.Generator
     ) -> Any:
         """A chain that resumes, bit for bit, from what `capture` returned."""
+        check_captured(captured, rows, self.hyper)
         depth = int(captured["workspace"]["room"][DEPTH])
         kind, settings = self._kind(name, None, depth)
         return kind.resume(captured, rows, name, rng, **settings)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bhmc._validation.parameters import check_whole
+from bhmc._validation.plain_files import irregular
 from bhmc.rows.sources.arrays import ArraySource
 from bhmc.rows.sources.checks import check_table
 from bhmc.rows.sources.parquet import parquet_source
@@ -49,6 +50,9 @@ def open_rows(path: Any, columns: Sequence[str] | None = None, memory: int = MEM
     path, memory = Path(path), check_whole(memory, "memory", 0)
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")
+    other = None if path.is_dir() else irregular(path)
+    if other is not None:
+        raise ValueError(f"{path.name} is {other}, not a file or a folder: {_KINDS}.")
     if columns is not None and path.suffix in (".npy", ".zarr"):
         raise ValueError(f"{path.name} has no names of columns: leave out columns=.")
     source = _opened(path, columns, memory)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bhmc._extras import import_pyarrow_parquet
+from bhmc._validation.plain_files import irregular
 from bhmc.rows.sources.checks import in_one_line
 from bhmc.rows.sources.pieces import Pieces
 
@@ -64,10 +65,13 @@ def parquet_source(
 def _opened(parquet: Any, path: Path) -> _File:
     import pyarrow as pa
 
+    other = irregular(path)
+    if other is not None:
+        raise ValueError(f"{path.name} is {other}, not a file: take it out of its folder.")
     try:
         with parquet.ParquetFile(path) as file:
             return _File(path, file.metadata, file.schema_arrow)
-    except pa.ArrowException as error:
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise ValueError(f"{path.name} is no whole Parquet file: {in_one_line(error)}") from None
 
 

@@ -24,7 +24,7 @@ unexport PYTHONHOME
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test checks compiled-diffused compiled-hdp compiled-baselines exact interrupts bench rivals study pictures docs docs-check browser cluster fuzz lint types format constraints clean check-python
+.PHONY: help setup demo test checks compiled-diffused compiled-hdp compiled-baselines exact interrupts kills bench rivals study pictures docs docs-check browser cluster fuzz lint types format constraints clean check-python
 
 help: ## List the targets
 	@echo "Targets of this Makefile:"
@@ -91,6 +91,10 @@ exact: setup ## Run the whole exactness ladder, the long tests (40,000 draws eac
 
 interrupts: setup ## Interrupt a fit of the command line at twenty random moments, and go on with it each time
 	@BHMC_INTERRUPTS=20 $(BIN)/python -m pytest -s tests/cli/test_interrupts.py
+
+kills: setup ## Kill 200 fits at random moments, 12 of them at the real interval of checkpoints, and resume each
+	@echo "Killing fits and resuming them; this takes some 40 minutes."
+	@BHMC_KILLS=188 BHMC_KILLS_TIMES=1 BHMC_KILLS_REAL=12 $(BIN)/python -m pytest -s -m '' -rs tests/estimator/test_kills.py tests/estimator/test_faults.py
 
 bench: setup ## Measure speed, memory and cold start against their bounds; writes build/bench.json
 	@echo "Running the benchmarks; this takes some ten minutes."

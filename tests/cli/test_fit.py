@@ -214,6 +214,7 @@ def test_options_reach_the_model(table, tmp_path):
         "n_warmup": ("--warmup", "1"),
         "thin": ("--thin", "2"),
         "max_seconds": ("--max-seconds", "3600.0"),
+        "checkpoint_interval": ("--checkpoint-interval", "60.0"),
         "n_chains": ("--chains", "1"),
         "n_jobs": ("--jobs", "2"),
         "init": ("--init", "single"),

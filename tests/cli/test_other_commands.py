@@ -81,5 +81,5 @@ def test_the_page_names_every_file_and_exit_code(finished):
     page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
     for file in finished.iterdir():
         assert f"`{file.name}`" in page or file.name == "checkpoint.bhmc.1"
-    for code in ("0", "1", "2", "130"):
+    for code in ("0", "1", "2", "3", "130"):
         assert f"\n| {code} |" in page

@@ -293,9 +293,9 @@ from bhmc import BHMC
 from bhmc._estimator import chain_run
 from tests.cluster.small import SETTINGS, chunked, make_many_of_few, table
 make_many_of_few(pytest.MonkeyPatch())
-chain_run._BETWEEN_CHECKPOINTS = 0.0
 with Client(sys.argv[1]):
-    BHMC(**SETTINGS, checkpoint=sys.argv[2]).set_params(n_draws=3_000).fit(chunked(table()))
+    model = BHMC(**SETTINGS, checkpoint=sys.argv[2], checkpoint_interval=1e-9)
+    model.set_params(n_draws=3_000).fit(chunked(table()))
 """
 
 

@@ -1,5 +1,6 @@
 """Parts of an experiment: made once, found again, made anew where anything has changed."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -113,6 +114,30 @@ def test_what_was_on_its_way_by_another_recipe_is_not_gone_on_with(tmp_path):
         with pytest.raises(KeyboardInterrupt):
             Store(tmp_path).part("part", {"alpha": alpha}, interrupted)
     assert names[0] != names[1]
+
+
+def test_what_killed_experiments_left_is_removed(tmp_path):
+    left = tmp_path / "parts" / ".part.json.0011aabb.tmp"
+    left.parent.mkdir()
+    left.touch()
+    os.utime(left, (0, 0))
+    Store(tmp_path).part("part", {}, Maker())
+    assert not left.exists()
+
+
+def test_a_part_that_cannot_be_written_is_not_there(tmp_path, monkeypatch):
+    """Its record is the last file of a part: without it the part is made anew."""
+    maker = Maker()
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "atomic_file", _no_room)
+        with pytest.raises(OSError, match="No space left"):
+            Store(tmp_path).part("part", {}, maker)
+    Store(tmp_path).part("part", {}, maker)
+    assert maker.times == 2
+
+
+def _no_room(path):
+    raise OSError(28, "No space left on device", str(path))
 
 
 def test_a_damaged_part_is_made_anew(table, tmp_path):

@@ -10,8 +10,9 @@ from scipy import sparse
 
 import bhmc
 from bhmc._io import atomic_write
-from bhmc._io.atomic_write import atomic_file, atomic_path, leftovers, write_atomically
+from bhmc._io.atomic_write import atomic_file, atomic_path, write_atomically
 from bhmc._io.digest import digest_of_data, digest_of_file, digest_of_text
+from bhmc._io.leftovers import leftovers
 from bhmc._io.versions import versions
 
 

@@ -2,6 +2,7 @@
 
 import json
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import bhmc
 from bhmc import BHMC
 from bhmc._search import rounds as rounds_module
 from bhmc._search import run as run_module
+from bhmc._search.book import Book
 from bhmc._search.rounds import DEFAULTS, Plan, Score, score
 from bhmc._search.settings import check_priors, draw_settings
 from bhmc.likelihoods import AdaptiveGaussian, Bernoulli, FullGaussian
@@ -292,6 +294,24 @@ def test_a_line_that_was_cut_off(whole, tmp_path):
     path.write_text(path.read_text()[:-200])
     same(bhmc.search(data(), **settings), whole)
     assert all(json.loads(line) for line in path.read_text().splitlines())
+
+
+def test_a_file_that_cannot_be_written(tmp_path, monkeypatch):
+    """It is said once; the search goes on, and all of it is written as soon as that is mended."""
+    path = tmp_path / "search.jsonl"
+    book = Book(plan_of(data()), path)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", _no_room)
+        patch.setattr("bhmc._search.book.write_atomically", _no_room)
+        with pytest.warns(UserWarning, match=r"No space left on device. The search goes on"):
+            book.add([Score(0, 0, -1.0, 2.0)])
+        book.add([Score(1, 0, -2.0, 2.0)])  # a second warning would be an error
+    book.add([Score(2, 0, -3.0, 2.0)])
+    assert sorted(Book(plan_of(data()), path).scores) == [(0, 0), (1, 0), (2, 0)]
+
+
+def _no_room(*_, **__):
+    raise OSError(28, "No space left on device")
 
 
 @pytest.mark.usefixtures("few_splits")

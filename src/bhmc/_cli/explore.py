@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from bhmc import BHMC
 from bhmc._cli.export import check_place, said_where
+from bhmc._cli.folder import said_if_unwritten
 from bhmc._cli.show import load_run
+from bhmc._io.csv_text import as_it_was
 from bhmc._io.tables.numpy_files import read_npz
 from bhmc._io.tables.read import check_file
 from bhmc._io.tables.text import TextOptions, read_text
@@ -37,7 +39,7 @@ def write_explorer(path: Path, model: BHMC, record: dict[str, Any], **given: Any
     file = record.get("data", {}).get("file")
     title = f"Clusters of {file}" if file else None
     check_place(path)
-    with refusals():
+    with refusals(), said_if_unwritten(path):
         model.explore(path, title=title, **given)
 
 
@@ -50,6 +52,9 @@ def _compared(path: Path, model: BHMC) -> Any:
     columns = [_as_labels(column) for column in table.columns]
     n, names = len(model.tree_.paths), model.tree_.names
     order = None if names is None else _by_name(columns[0], [str(name) for name in names])
+    if order is None and names is not None:  # a CSV of ours, in which names are harmless
+        was = np.array([as_it_was(cell) for cell in columns[0].tolist()])
+        order = _by_name(was, [str(name) for name in names])
     if order is not None and len(columns) > 1:
         return np.column_stack([column[order] for column in columns[1:]])
     if len(columns[0]) != n:

@@ -5,14 +5,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bhmc import BHMC, Tree
 from bhmc._cli.exit_codes import OK
 from bhmc._cli.folder import written
 from bhmc._cli.output import print_json, say
 from bhmc._cli.show import load_run, tree_of
 from bhmc._io.csv_text import csv_text
+from bhmc._io.npy_file import write_npy
 from bhmc._validation.errors import RefusedError, refusals
 
 
@@ -29,7 +28,8 @@ def export(options) -> int:
 def _writer(options, model: BHMC) -> Callable[[Path], Any]:
     """What writes the tree, or the draws."""
     if options.to != "arviz":
-        return _WRITERS[options.to](tree_of(model, options))
+        tree = tree_of(model, options)
+        return _csv(tree, options.raw) if options.to == "csv" else _WRITERS[options.to](tree)
     if options.dendrogram:
         raise RefusedError("--to arviz writes the draws, which have no dendrogram.")
     return _arviz(model)
@@ -70,22 +70,17 @@ def _newick(tree: Tree) -> Callable[[Path], Any]:
 
 def _linkage(tree: Tree) -> Callable[[Path], Any]:
     matrix = tree.to_linkage()
-
-    def write(path: Path) -> None:
-        with path.open("wb") as file:  # np.save would add .npy to the name
-            np.save(file, matrix, allow_pickle=False)
-
-    return write
+    return lambda path: write_npy(path, matrix)
 
 
 def _json(tree: Tree) -> Callable[[Path], Any]:
     return text_writer(tree.to_json())
 
 
-def _csv(tree: Tree) -> Callable[[Path], Any]:
+def _csv(tree: Tree, raw: bool) -> Callable[[Path], Any]:
     table = tree.nodes()
     rows = zip(*(values.tolist() for values in table.values()), strict=True)
-    return text_writer(csv_text(list(table), rows))
+    return text_writer(csv_text(list(table), rows, raw=raw))
 
 
 def _graphml(tree: Tree) -> Callable[[Path], Any]:
@@ -112,6 +107,5 @@ _WRITERS = {
     "newick": _newick,
     "linkage": _linkage,
     "json": _json,
-    "csv": _csv,
     "graphml": _graphml,
 }

@@ -10,8 +10,8 @@ from typing import Any
 
 from bhmc import BHMC, warmup
 from bhmc._cli.blocks import TableInBlocks
-from bhmc._cli.exit_codes import INTERRUPTED, OK
-from bhmc._cli.folder import TEXT, RunFolder, is_at_work, now, owner
+from bhmc._cli.exit_codes import INTERRUPTED, OK, UNWRITTEN
+from bhmc._cli.folder import TEXT, RunFolder, is_at_work, now, owner, said_if_unwritten
 from bhmc._cli.options import FIT_OPTIONS, SET_BY_THE_COMMAND, given_settings
 from bhmc._cli.output import counted, print_json, print_result, say, terminal_width
 from bhmc._cli.placing import write_places
@@ -25,13 +25,17 @@ from bhmc._estimator.auto_transition import transition_for
 from bhmc._estimator.progress_log import logging_progress
 from bhmc._estimator.sizes import least_sweeps
 from bhmc._estimator.view import opened_tree
+from bhmc._estimator.warm_start import is_unsaved
 from bhmc._io.tables.read import Table
 from bhmc._io.versions import versions
-from bhmc._validation.errors import RefusedError, refusals
+from bhmc._validation.errors import RefusedError, UnwrittenError, refusals
 from bhmc.rows.parted import RowsGoneError
 
 # Compiling is worth a word if it takes longer than this, in seconds.
 _PATIENCE = 2.0
+
+# Settings of a run that --continue may change: none of them is part of the model.
+_MAY_CHANGE = ("draws", "jobs", "max-seconds", "checkpoint-interval")
 
 
 def fit(options) -> int:
@@ -59,18 +63,38 @@ def _fit(options) -> int:
         try:
             with logging_progress(model.progress, "compiling or loading the sampler"):
                 _run(model, table, quiet=options.quiet)
+            with _unbroken():
+                record = _finish(folder, record, model, table, time.monotonic() - start)
+            if isinstance(table, TableInBlocks) and table.stays:
+                record = _place_all(folder, record, model, table, options.quiet)
         except KeyboardInterrupt:
             return _stopped_early(folder, record)
-        except RefusedError as error:
-            lost = isinstance(error.__cause__, RowsGoneError)  # the chains were saved
-            folder.write_record({**record, "status": "partial" if lost else "failed"})
+        except Exception as error:
+            folder.try_record({**record, "status": _status_after(error)})
+            if isinstance(error, UnwrittenError):
+                raise UnwrittenError(f"{error} {_how_to_go_on(folder)}") from error
             raise
-        with _unbroken():
-            record = _finish(folder, record, model, table, time.monotonic() - start)
-        if isinstance(table, TableInBlocks) and table.stays:
-            record = _place_all(folder, record, model, table, options.quiet)
     _report(model, folder, record, options)
-    return INTERRUPTED if record["status"] == "partial" else OK
+    if record["status"] == "partial":
+        return INTERRUPTED
+    return UNWRITTEN if is_unsaved(model) else OK
+
+
+def _status_after(error: Exception) -> str:
+    """What run.json says of a run that an error has ended."""
+    lost = isinstance(error.__cause__, RowsGoneError)  # the chains were saved
+    refused = isinstance(error, RefusedError) and not isinstance(error, UnwrittenError)
+    return "failed" if refused and not lost else "partial"
+
+
+def _how_to_go_on(folder: RunFolder) -> str:
+    """What to do once files can be written again."""
+    done = f"bhmc fit --continue {folder.path}"
+    if not folder.path.exists():
+        return f"If the folder was moved: {done} goes on once it is back."
+    if not folder.has_checkpoint:
+        return f"No chain is saved: {done} begins anew once that is mended."
+    return f"The chains are saved: {done} goes on once that is mended."
 
 
 def _begun(options) -> tuple[RunFolder, dict[str, Any], Table]:
@@ -87,12 +111,13 @@ def _begun(options) -> tuple[RunFolder, dict[str, Any], Table]:
         "started": now(),
         "seed": secrets.randbits(32) if options.seed is None else options.seed,
         "settings": _settings(BHMC(**given_settings(options))),
+        "raw": options.raw,
         "data": {**data_record(table, reading), **texts_record(table, options.text)},
         "versions": versions(),
     }
     folder.write_record(record)
     if features is not None:
-        with refusals():
+        with refusals(), said_if_unwritten(folder.path / TEXT):
             features.save(folder.path / TEXT)
     return folder, record, table
 
@@ -123,11 +148,15 @@ def _resumed(options) -> tuple[RunFolder, dict[str, Any], Table]:
         settings["n_jobs"] = options.jobs
     if options.max_seconds is not None:
         settings["max_seconds"] = options.max_seconds
+    if options.checkpoint_interval is not None:
+        settings["checkpoint_interval"] = options.checkpoint_interval
+    folder.tidy()
     record = {
         **record,
         "status": "running",
         "owner": owner(),
         "settings": settings,
+        "raw": options.raw or record.get("raw", False),
         "versions": versions(),
     }
     folder.write_record(record)
@@ -155,7 +184,7 @@ def _settings(model: BHMC) -> dict[str, Any]:
 
 def _check_nothing_else(options) -> None:
     """With --continue the settings are those of the run: others would be another model."""
-    names = [one.name for one in FIT_OPTIONS if one.name not in ("draws", "jobs", "max-seconds")]
+    names = [one.name for one in FIT_OPTIONS if one.name not in _MAY_CHANGE]
     for name in (*names, "seed", "output", "text", "text-model", "boilerplate", "blocks"):
         if _is_given(options, name):
             raise RefusedError(
@@ -205,7 +234,7 @@ def _run(model: BHMC, table: Table, quiet: bool) -> None:
 
 
 def _stopped_early(folder: RunFolder, record: dict[str, Any]) -> int:
-    folder.write_record({**record, "status": "partial"})
+    folder.try_record({**record, "status": "partial"})
     kept = "there are no results yet, but the chains were saved"
     if not folder.has_checkpoint:
         kept = "before the first draw: only the settings were kept"
@@ -217,7 +246,7 @@ def _finish(
     folder: RunFolder, record: dict[str, Any], model: BHMC, table: Table, seconds: float
 ) -> dict[str, Any]:
     """Write the results and last that they are there."""
-    fewer = write_results(folder, model, table)
+    fewer = write_results(folder, model, table, raw=record["raw"])
     done = {
         **record,
         "fewer_draws": fewer,

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from bhmc._cli.output import to_json
-from bhmc._io.atomic_write import atomic_path, leftovers
-from bhmc._validation.errors import RefusedError, reason_of
+from bhmc._io.atomic_write import EARLIER, atomic_path
+from bhmc._io.leftovers import is_alive, leftovers, remove_leftovers
+from bhmc._validation.errors import RefusedError, UnwrittenError, reason_of
 from bhmc._validation.plain_files import irregular
 
 FORMAT_VERSION = 1
@@ -57,6 +58,10 @@ class RunFolder:
         folder.record()
         return folder
 
+    def tidy(self) -> None:
+        """Remove what processes left behind that were killed while writing."""
+        remove_leftovers(self.path)
+
     @property
     def checkpoint(self) -> Path:
         """Where the sampler keeps its chains: files whose names begin so."""
@@ -77,6 +82,12 @@ class RunFolder:
         """Where all rows of a table that is read in blocks belong."""
         return self.path / PLACES
 
+    def drop_earlier_chains(self, most_bytes: int) -> None:
+        """Keep one file of each chain, not two, where the folder would take more than so much."""
+        if sum(file.stat().st_size for file in self.path.iterdir()) > most_bytes:
+            for file in self.path.glob(f"{CHECKPOINT}.*{EARLIER}"):
+                file.unlink(missing_ok=True)
+
     def holds_nothing(self) -> bool:
         """Whether all there is says that a table was refused: its mended version may come here."""
         if [entry.name for entry in self.path.iterdir()] != [RECORD]:
@@ -88,6 +99,9 @@ class RunFolder:
     def clear(self) -> None:
         """Remove the run, and only what bhmc writes."""
         ours = [self.path / name for name in _OURS]
+        for entry in ours:
+            if entry.exists() and not entry.is_file():
+                raise RefusedError(f"{entry} is no file of bhmc: name another folder.")
         for entry in (*ours, *self.path.glob(f"{CHECKPOINT}*"), *leftovers(self.path)):
             try:
                 entry.unlink(missing_ok=True)
@@ -126,6 +140,11 @@ class RunFolder:
         stamped = {"format_version": FORMAT_VERSION, **record, "updated": now()}
         self.write(RECORD, to_json(stamped) + "\n")
 
+    def try_record(self, record: dict[str, Any]) -> None:
+        """The same, where the disk lets us: what is wrong with it is said already."""
+        with contextlib.suppress(UnwrittenError):
+            self.write_record(record)
+
     def write(self, name: str, text: str) -> None:
         """Put a text file in place: the old one or the new one, never half of one."""
         with written(self.path / name) as part:
@@ -135,12 +154,20 @@ class RunFolder:
 @contextlib.contextmanager
 def written(path: Path) -> Iterator[Path]:
     """A path to write to, as `atomic_path` gives it; what the system refuses is a sentence."""
+    with said_if_unwritten(path), atomic_path(path) as part:
+        yield part
+
+
+@contextlib.contextmanager
+def said_if_unwritten(path: Path) -> Iterator[None]:
+    """Where the system refuses to write a file, a sentence says which and why."""
     try:
-        with atomic_path(path) as part:
-            yield part
+        yield
+    except BrokenPipeError:  # its reader has seen enough
+        raise
     except OSError as error:
         reason = reason_of(error).rstrip(".")
-        raise RefusedError(f"{path} cannot be written: {reason}.") from None
+        raise UnwrittenError(f"{path} cannot be written: {reason}.") from error
 
 
 def now() -> str:
@@ -160,13 +187,7 @@ def is_at_work(record: dict[str, Any]) -> bool:
         return False
     if process["process"] == os.getpid():
         return False
-    try:
-        os.kill(process["process"], 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it runs, and is another user's
-        return True
-    return True
+    return is_alive(process["process"])
 
 
 def _occupied(path: Path) -> str:

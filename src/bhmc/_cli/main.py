@@ -1,5 +1,6 @@
 """From arguments to an exit code: the only place where errors end as messages."""
 
+import errno
 import io
 import os
 import sys
@@ -8,10 +9,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from bhmc._cli.exit_codes import INTERRUPTED, OK, REFUSED, UNEXPECTED
+from bhmc._cli.exit_codes import INTERRUPTED, OK, REFUSED, UNEXPECTED, UNWRITTEN
 from bhmc._cli.output import mute_stdout
 from bhmc._cli.parser import build_parser
-from bhmc._validation.errors import RefusedError
+from bhmc._validation.errors import RefusedError, UnwrittenError, reason_of
 
 # Where each command is; imported only when it is asked for.
 _COMMANDS = {
@@ -30,9 +31,12 @@ _COMMANDS = {
     "completion": "others",
 }
 
+# What the system says where a disk, a user's share of it or a file is full, or a disk is broken.
+_NO_ROOM = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG, errno.EIO)
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code: 0, 1, 2 or 130, as `bhmc --help` says."""
+    """Run a command and return its exit code: 0, 1, 2, 3 or 130, as `bhmc --help` says."""
     try:
         return _main(arguments)
     except KeyboardInterrupt:  # before a command has begun
@@ -66,15 +70,29 @@ def _guarded(name: str, run: Callable[[], int]) -> int:
     except BrokenPipeError:  # the reader of our output has seen enough
         mute_stdout()
         return OK
+    except UnwrittenError as error:
+        return _end(f"bhmc {name}: {_sentence(str(error))}", UNWRITTEN)
     except RefusedError as error:
         return _end(f"bhmc {name}: {_sentence(str(error))}", REFUSED)
     except KeyboardInterrupt:
         return _end(f"bhmc {name}: interrupted.", INTERRUPTED)
     except MemoryError:
         return _end(f"bhmc {name}: there is not enough memory for this.", UNEXPECTED)
+    except OSError as error:  # the system refuses, which is no fault of ours
+        return _end(f"bhmc {name}: {_sentence(_refusal_of_the_system(error))}", UNWRITTEN)
     except Exception as error:
         text = f"bhmc {name}: unexpected {type(error).__name__}: {error}"
         return _end(f"{text}\nThis is a fault of bhmc; BHMC_DEBUG=1 shows where.", UNEXPECTED)
+
+
+def _refusal_of_the_system(error: OSError) -> str:
+    """Which file it is about, and why it was refused."""
+    if error.filename is not None:
+        return f"the system refused {error.filename}: {reason_of(error)}"
+    if error.errno in _NO_ROOM:
+        mute_stdout()  # Python would try once more to write what was not written
+        return f"standard output cannot be written: {reason_of(error)}"
+    return f"the system refused something: {reason_of(error)}"
 
 
 def _end(text: str, code: int) -> int:

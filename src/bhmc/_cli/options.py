@@ -374,6 +374,15 @@ FIT_OPTIONS = (
         read=seconds,
         metavar="S",
     ),
+    FitOption(
+        "checkpoint-interval",
+        "checkpoint_interval",
+        _SAMPLER,
+        "seconds from one save of a chain to the next, at least",
+        30.0,
+        read=seconds,
+        metavar="S",
+    ),
     FitOption("chains", "n_chains", _SAMPLER, "independent chains", 2, None, whole(1), "N"),
     FitOption(
         "jobs",

@@ -36,6 +36,7 @@ exit codes:
   0    done
   1    something went wrong that should not have: please report it
   2    wrong use, or data that cannot be fitted; one sentence says why
+  3    a file could not be written (disk full, folder removed or read-only); one sentence says which
   130  interrupted; what was sampled by then is kept
 
 BHMC_DEBUG=1 in the environment shows Python's traceback of any error.
@@ -195,6 +196,15 @@ def _json(parser) -> None:
     )
 
 
+def _raw(parser) -> None:
+    parser.add_argument(
+        "--raw",
+        action="store_true",
+        help="leave names in CSV files as they are; by default an apostrophe comes before one that "
+        "a spreadsheet would execute (=, +, -, @ or a tabulator at its beginning)",
+    )
+
+
 def _output(parser, text: str, **options) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help=text, **options)
 
@@ -217,6 +227,7 @@ def _fit(commands) -> None:
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="no messages, no progress bar")
     _json(parser)
+    _raw(parser)
     table = parser.add_argument_group("the table")
     add_reading(table)
     add_blocks(table)
@@ -367,6 +378,7 @@ def _predict(commands) -> None:
     )
     _output(parser, "the file to write: .npy, or CSV (default: print it)")
     _json(parser)
+    _raw(parser)
     table = parser.add_argument_group("the table, where it differs from the one fitted")
     add_reading(table)
     add_blocks(table)
@@ -389,6 +401,7 @@ def _export(commands) -> None:
     _dendrogram(parser, "write")
     _output(parser, "the file to write", required=True)
     _json(parser)
+    _raw(parser)
 
 
 def _diagnose(commands) -> None:

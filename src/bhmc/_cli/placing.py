@@ -14,6 +14,7 @@ from bhmc._cli.folder import written
 from bhmc._cli.results import refusals_of
 from bhmc._estimator.empty_rows import NOWHERE, EmptyRowsWarning
 from bhmc._estimator.prediction_blocks import Block
+from bhmc._io.npy_file import new_npy
 from bhmc._io.tables.frame import frame_of
 from bhmc.likelihoods.block_sums import ROWS_PER_BLOCK
 from bhmc.likelihoods.blocks import slices
@@ -66,7 +67,7 @@ def write_places(
     """
     n_empty, dtype = 0, np.dtype([(name, kind) for name, kind in fields.items()])
     with written(path) as part, _quiet(), refusals_of(table):
-        found = np.lib.format.open_memmap(part, mode="w+", dtype=dtype, shape=table.shape[:1])
+        found = new_npy(part, dtype, table.shape[:1])
         for rows, X in _blocks(table, framed):
             for name, values in of_rows(model, X).items():
                 found[name][rows] = values

@@ -1,5 +1,6 @@
 """`bhmc plot`: pictures of a run."""
 
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,9 @@ def plot(options) -> int:
         as_dendrogram = kind == "dendrogram" or options.dendrogram
         tree = dendrogram_of(model) if as_dendrogram else model.tree_
         figure = _figure(kind, model, tree, level)
-    put_in_place(path, lambda part: figure.savefig(part, format=ending, dpi=options.dpi))
+    picture = BytesIO()  # a library that writes files itself does not say why it could not
+    figure.savefig(picture, format=ending, dpi=options.dpi)
+    put_in_place(path, lambda part: part.write_bytes(picture.getvalue()))
     return said_where(options, path)
 
 

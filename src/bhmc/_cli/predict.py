@@ -23,6 +23,7 @@ from bhmc._cli.tables import reading_of
 from bhmc._cli.texts import read_texts, saved_features, with_numbers
 from bhmc._estimator.empty_rows import NOWHERE, EmptyRowsWarning
 from bhmc._io.csv_text import csv_text
+from bhmc._io.npy_file import write_npy
 from bhmc._io.tables.read import Reading, Table
 from bhmc._validation.errors import RefusedError, refusals
 from bhmc.model.state import paths_to
@@ -49,13 +50,14 @@ def predict(options) -> int:
         return OK
     rows = _lines(model, table, found)
     columns = (*_COLUMNS, "outlier_score") if options.outliers else _COLUMNS
+    text = csv_text(columns, rows, raw=options.raw)
     if options.output is not None:
-        put_in_place(Path(options.output), text_writer(csv_text(columns, rows)))
+        put_in_place(Path(options.output), text_writer(text))
         say(f"Wrote {options.output}: {counted(len(rows), 'row')}.")
     if options.json:
         print_json({"rows": [dict(zip(columns, row, strict=True)) for row in rows]})
     elif options.output is None:
-        print(csv_text(columns, rows), end="")
+        print(text, end="")
     return OK
 
 
@@ -118,12 +120,7 @@ def _records_writer(found: Mapping[str, NDArray], outliers: bool) -> Callable[[P
     records = np.empty(len(found["label"]), dtype=list(fields.items()))
     for name in fields:
         records[name] = found[name]
-
-    def write(path: Path) -> None:
-        with path.open("wb") as file:  # np.save would add .npy to the name
-            np.save(file, records, allow_pickle=False)
-
-    return write
+    return lambda path: write_npy(path, records)
 
 
 def _lines(model: BHMC, table: Table, found: Mapping[str, NDArray]) -> list[tuple]:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from bhmc import BHMC, Tree
 from bhmc._cli.blocks import TableInBlocks
-from bhmc._cli.folder import ASSIGNMENTS, DRAWS, TREE, RunFolder
-from bhmc._cli.folder_size import room_for_draws, said_of_fewer, with_fewer_draws
+from bhmc._cli.folder import ASSIGNMENTS, DRAWS, TREE, RunFolder, said_if_unwritten
+from bhmc._cli.folder_size import room_for_draws, said_of_fewer, size_limit, with_fewer_draws
 from bhmc._cli.output import fitted
 from bhmc._estimator.warm_start import shrink_checkpoint
 from bhmc._io.csv_text import csv_text
@@ -71,26 +71,30 @@ def _named(tree: Tree, table: Table) -> Tree:
     return replace(tree, names=names, feature_names=columns)
 
 
-def write_results(folder: RunFolder, model: BHMC, table: Table) -> str:
+def write_results(folder: RunFolder, model: BHMC, table: Table, *, raw: bool = False) -> str:
     """The model first: the other files can be made from it again.
 
     The folder of a run that is done takes at most `size_limit`: where the trees of all draws would
-    take more, evenly spaced draws keep theirs. Returns a sentence that says so, or nothing.
+    take more, evenly spaced draws keep theirs. Returns a sentence that says so, or nothing. With
+    `raw` names stay as they are, even if a spreadsheet would execute them.
     """
     numbers = model.draws_.numbers()
     texts = {
         TREE: tree_text(model.tree_) + "\n",
-        ASSIGNMENTS: csv_text(ASSIGNMENT_COLUMNS, assignment_rows(model, table)),
+        ASSIGNMENTS: csv_text(ASSIGNMENT_COLUMNS, assignment_rows(model, table), raw=raw),
         DRAWS: csv_text(("chain", "draw", *numbers), _draw_rows(numbers)),
     }
     room = room_for_draws(model, table, sum(map(len, texts.values())))
     written = model if model.interrupted_ else with_fewer_draws(model, room // 2)
-    with refusals():
+    with refusals(), said_if_unwritten(folder.model):
         written.save(folder.model)
-        if not model.interrupted_:
+    if not model.interrupted_:
+        with said_if_unwritten(folder.checkpoint):
             shrink_checkpoint(model, room - room // 2)
     for name, text in texts.items():
         folder.write(name, text)
+    if not model.interrupted_:
+        folder.drop_earlier_chains(size_limit(table))
     return "" if written is model else said_of_fewer(model, written)
 
 

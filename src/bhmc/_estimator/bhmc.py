@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 from bhmc._compiled.blas_threads import one_blas_thread
 from bhmc._estimator.arviz_export import ArvizExport
 from bhmc._estimator.chain_run import common_draws
+from bhmc._estimator.checkpoint import BETWEEN_CHECKPOINTS
 from bhmc._estimator.counts import Counts
 from bhmc._estimator.description import Description
 from bhmc._estimator.displays import Displays
@@ -175,7 +176,12 @@ class BHMC(
     checkpoint : path, optional
         Chains are saved now and then in files of this name with `.0`, `.1`, ... appended. A later
         fit with the same settings and data, or more draws, resumes from these files; a resumed
-        chain equals an uninterrupted one, bit for bit.
+        chain equals an uninterrupted one, bit for bit. Beside each file the one before is kept
+        (`.0.before`), for the case that the newest is damaged. A file that cannot be written, on a
+        full disk say, is a `CheckpointWarning`, and the chain goes on.
+    checkpoint_interval : float, default=30.0
+        Seconds from one save of a chain to the next; more where saving takes long, so that it takes
+        2 % of the time, the save at the end not counted.
     progress : bool, default=False
         Show a bar of sweeps, time left, log joint, nodes and components, on a terminal or in a
         notebook. Elsewhere, in the log of a batch system say, write a plain line to standard error
@@ -295,6 +301,7 @@ class BHMC(
         estimate="vi",
         keep="auto",
         checkpoint=None,
+        checkpoint_interval=BETWEEN_CHECKPOINTS,
         progress=False,
         random_state=None,
     ):
@@ -321,6 +328,7 @@ class BHMC(
         self.estimate = estimate
         self.keep = keep
         self.checkpoint = checkpoint
+        self.checkpoint_interval = checkpoint_interval
         self.progress = progress
         self.random_state = random_state
 

@@ -12,7 +12,12 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from bhmc._compiled.blas_threads import one_blas_thread
-from bhmc._estimator.checkpoint import Checkpoint, SavedChain, describe_fit
+from bhmc._estimator.checkpoint import (
+    Checkpoint,
+    SavedChain,
+    describe_fit,
+    warn_of_unsaved,
+)
 from bhmc._estimator.progress import Interrupts, Listener, Told, listening
 from bhmc._estimator.resuming import check_recorded, resumed_chain
 from bhmc._sampling.run import Stopped, run
@@ -26,9 +31,8 @@ from bhmc.posterior.retention import Plan
 from bhmc.rows.local import LocalRows
 from bhmc.rows.parted import MOST_TRIES, PartLost, lost_too_often
 
-# Seconds from one checkpoint to the next; more where writing one takes more than this share of
-# that time, as it may where draws are large.
-_BETWEEN_CHECKPOINTS = 30.0
+# More time passes from one checkpoint to the next than a person asks for where writing one takes
+# more than this share of that time, as it may where draws are large.
 _SHARE_OF_CHECKPOINTS = 0.02
 
 # Sweeps after which a chain whose rows may be lost keeps a copy of itself.
@@ -87,6 +91,8 @@ class Ended(NamedTuple):
     """Whether the time limit stopped the chain."""
     result: Any = None
     """What `Task.result` returned; None where the chain never began."""
+    unsaved: str = ""
+    """Why the chain, as it is now, is not in its file; "" where it is, or has none."""
 
 
 class Crew(NamedTuple):
@@ -140,7 +146,8 @@ def crew_of(
     Parameters
     ----------
     estimator : estimator
-        Its `n_chains`, `n_jobs`, `checkpoint` and `progress` say how chains run.
+        Its `n_chains`, `n_jobs`, `checkpoint`, `checkpoint_interval` and `progress` say how chains
+        run.
     task : Task
         What every chain does first.
     seeds : sequence of SeedSequence
@@ -157,7 +164,8 @@ def crew_of(
     saved: list[SavedChain | None] = [None] * len(seeds)
     if estimator.checkpoint is not None:
         fit, numbers = describe_fit(estimator.get_params(), X, task.chosen), range(len(seeds))
-        saved = [SavedChain(estimator.checkpoint, number, fit, task.plan) for number in numbers]
+        where, interval = estimator.checkpoint, estimator.checkpoint_interval
+        saved = [SavedChain(where, number, fit, task.plan, interval) for number in numbers]
     befores = [
         (one.read() if one is not None else None) or unbegun(task, seed)
         for one, seed in zip(saved, seeds, strict=True)
@@ -189,7 +197,9 @@ def run_chains(
 ) -> list[Ended]:
     """All chains of a fit of as many draws as the task says; parameters as in `crew_of`."""
     with crew_of(estimator, task, seeds, X, first_line) as crew:
-        return crew.run(task, crew.befores)
+        ended = crew.run(task, crew.befores)
+    warn_of_unsaved(estimator.checkpoint, [one.unsaved for one in ended])
+    return ended
 
 
 def run_chain(
@@ -221,7 +231,8 @@ def run_chain(
     if interrupts.asked.is_set():
         return Ended(before.recorder, before.made, before)
     with one_blas_thread():
-        return _Run(task, before, _Watch(interrupts, end, number, listeners), saved).to_the_end()
+        watch = _Watch(interrupts, end, number, listeners)
+        return _Run(task, before, watch, saved).to_the_end()
 
 
 class _Watch(NamedTuple):
@@ -257,7 +268,9 @@ class _Run:
         self._returns = 0  # to the copy, one after the other
         self._made_when_saved = before.made
         self._chain: Any = None
-        self._last_saved, self._wait = time.monotonic(), _BETWEEN_CHECKPOINTS
+        self._interval = np.inf if saved is None else saved.interval
+        self._begun = self._last_saved = time.monotonic()
+        self._wait, self._unsaved = self._interval, ""
 
     def to_the_end(self) -> Ended:
         """All sweeps; where rows are lost, those since the last copy of the chain once more."""
@@ -283,7 +296,7 @@ class _Run:
         """Where rows were lost for good, or cannot be read again: the chain may resume later."""
         is_newer = self._copy is not None and self._copy.made > self._made_when_saved
         if self._saved is not None and self._copy is not None and is_newer:
-            self._saved.write(self._copy)
+            self._saved.try_write(self._copy)
 
     def _go_back(self, then: Checkpoint) -> Any:
         """Be where the chain was at its copy; what it captured then."""
@@ -316,7 +329,7 @@ class _Run:
             kept.on_draw(self._chain)
         result = None if task.result is None else task.result(self._chain)
         kept = kept.first(min(task.n_draws, len(kept.rows)))
-        return Ended(kept, self._made, self._now(), out_of_time, result)
+        return Ended(kept, self._made, self._now(), out_of_time, result, self._unsaved)
 
     def _on_sweep(self, chain: Sampler, made: int) -> bool:
         self._made = made
@@ -342,11 +355,15 @@ class _Run:
     def _save(self) -> None:
         begun = time.monotonic()
         if self._saved is not None:
-            self._saved.write(self._now())
-            self._made_when_saved = self._made
+            self._unsaved = self._saved.try_write(self._now())
+            if not self._unsaved:
+                self._made_when_saved = self._made
         self._last_saved = time.monotonic()
         took = self._last_saved - begun
-        self._wait = max(_BETWEEN_CHECKPOINTS, took / _SHARE_OF_CHECKPOINTS)
+        # Files grow with the draws: until the next save by as much as since the chain began.
+        grows = took / max(self._last_saved - self._begun, took, 1e-9)
+        share = max(_SHARE_OF_CHECKPOINTS - grows, _SHARE_OF_CHECKPOINTS / 2)
+        self._wait = max(self._interval, took / share)
 
     def _now(self) -> Checkpoint:
         task, captured = self._task, self._chain.capture()

@@ -1,15 +1,22 @@
-"""Files from which chains resume: one for each chain, so that other processes save too."""
+"""Files from which chains resume: one for each chain, so that other processes save too.
+
+Beside each stays the one before. A chain goes on where a file cannot be written.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from bhmc._io.atomic_write import EARLIER
 from bhmc._io.digest import digest_of_data
+from bhmc._io.leftovers import remove_leftovers
+from bhmc._validation.errors import reason_of
 from bhmc.model.state import State
 from bhmc.posterior.recorder import Recorder
 from bhmc.posterior.retention import Plan
@@ -24,10 +31,18 @@ _FREE = {
     "warm_start",
     "progress",
     "checkpoint",
+    "checkpoint_interval",
 }
+
+# Seconds from one save of a chain to the next, unless a person says otherwise.
+BETWEEN_CHECKPOINTS = 30.0
 
 # What settings that older files do not name stood for.
 _BEFORE = {"moves": repr(()), "columns": repr(None)}
+
+
+class CheckpointWarning(UserWarning):
+    """A chain could not be saved, or its newest file could not be read."""
 
 
 class Checkpoint(NamedTuple):
@@ -71,16 +86,60 @@ class Checkpoint(NamedTuple):
 class SavedChain:
     """The file of one chain, and the fit that it must belong to."""
 
-    def __init__(self, path: str | os.PathLike, number: int, fit: dict[str, str], plan: Plan):
+    def __init__(
+        self,
+        path: str | os.PathLike,
+        number: int,
+        fit: dict[str, str],
+        plan: Plan,
+        interval: float = BETWEEN_CHECKPOINTS,
+    ):
         self._path, self._fit, self._plan = Path(f"{os.fspath(path)}.{number}"), fit, plan
+        self.interval = interval
+        """Seconds from one save to the next, at least."""
+        self._earlier = Path(f"{self._path}{EARLIER}")
+        self._keeps_earlier = False
+        self._said = ""
+
+    def _tidy(self) -> None:
+        """Remove what processes left behind that were killed while writing the file."""
+        target = Path(os.path.realpath(self._path))
+        remove_leftovers(target.parent, target.name)
 
     def read(self) -> Checkpoint | None:
-        """Where the chain was; None if it was never saved."""
+        """Where the chain was; None if it was never saved.
+
+        Where the file is damaged, it is where the chain was one save before.
+        """
+        from bhmc._io.archive import FileFormatError  # imports every family
+
+        self._tidy()
         if not self._path.exists():
             return None
-        from bhmc._io.archive import read  # imports every family
+        try:
+            return self._read(self._path)
+        except FileFormatError as error:
+            found = self._read_earlier()
+            if found is None:
+                raise
+            said = f"{error} The chain goes on from the save before, {str(self._earlier)!r}."
+            warnings.warn(said, CheckpointWarning, stacklevel=2)
+            self._keeps_earlier = True
+            return found
 
-        values = read(self._path, "checkpoint")
+    def _read_earlier(self) -> Checkpoint | None:
+        """Where the chain was one save before; None where that cannot be read either."""
+        from bhmc._io.archive import FileFormatError
+
+        try:
+            return self._read(self._earlier)
+        except (FileFormatError, FileNotFoundError):
+            return None
+
+    def _read(self, path: Path) -> Checkpoint:
+        from bhmc._io.archive import read
+
+        values = read(path, "checkpoint")
         before = {name: value for name, value in _BEFORE.items() if name in self._fit}
         fit = values.get("fit") if isinstance(values, dict) else None
         if not isinstance(fit, dict):
@@ -88,7 +147,7 @@ class SavedChain:
         said = _difference(self._fit, before | fit)
         if said:
             raise ValueError(
-                f"{str(self._path)!r} was saved by a fit {said}: resume with the same settings and "
+                f"{str(path)!r} was saved by a fit {said}: resume with the same settings and "
                 f"data, or name another checkpoint."
             )
         try:
@@ -114,13 +173,61 @@ class SavedChain:
         return None if contents is None else Recorder.from_contents(contents, self._plan)
 
     def write(self, now: Checkpoint) -> None:
-        """Save the chain in an atomic write."""
+        """Save the chain in an atomic write; the file that was there before stays beside it."""
         from bhmc._io.archive import write
 
         following = None if now.following is None else now.following.contents()
         values = now._asdict() | {"fit": self._fit, "recorder": now.recorder.contents()}
         values["following"] = following
-        write(self._path, "checkpoint", values)
+        kept = None if self._keeps_earlier else self._earlier  # a damaged file is not kept
+        write(self._path, "checkpoint", values, kept)
+        self._keeps_earlier = False
+
+    def try_write(self, now: Checkpoint) -> str:
+        """Save the chain; where that fails, warn and return why. Files of before are as they were.
+
+        Parameters
+        ----------
+        now : Checkpoint
+            The chain.
+        """
+        try:
+            self.write(now)
+        except OSError as error:
+            cause = reason_of(error).rstrip(".")
+            if cause != self._said:  # once: the next try is soon
+                warnings.warn(
+                    f"{str(self._path)!r} cannot be written: {cause}. The chain goes on, and is "
+                    f"saved as soon as that is mended.",
+                    CheckpointWarning,
+                    stacklevel=2,
+                )
+            self._said = cause
+            return cause
+        self._said = ""
+        return ""
+
+
+def warn_of_unsaved(path: Any, causes: Sequence[str]) -> None:
+    """Say at the end of a fit that chains are not in their files as they are now.
+
+    Parameters
+    ----------
+    path : path or None
+        What the files are called.
+    causes : sequence of str
+        For each chain why it could not be saved at last; "" where it was.
+    """
+    found = [(number, cause) for number, cause in enumerate(causes) if cause]
+    if found:
+        number, cause = found[0]
+        warnings.warn(
+            f"{len(found)} of {len(causes)} chains could not be saved at their end, such as "
+            f"'{os.fspath(path)}.{number}': {cause}. This fit is whole; a fit that resumes goes on "
+            f"from an earlier save, or begins anew.",
+            CheckpointWarning,
+            stacklevel=2,
+        )
 
 
 def _checked(now: Checkpoint) -> Checkpoint:

@@ -48,6 +48,7 @@ class Parameters:
     estimate: Any
     keep: Any
     checkpoint: Any
+    checkpoint_interval: Any
 
     def _check_parameters(self) -> None:
         """Refuse a bad parameter before any work is done."""
@@ -69,6 +70,7 @@ class Parameters:
         check_choice(self.keep, "keep", KEEPS)
         if self.checkpoint is not None:
             check_checkpoint(self.checkpoint)
+        check_positive(self.checkpoint_interval, "checkpoint_interval")
         if isinstance(self.init, str):
             check_choice(self.init, "init", (AUTO, *STARTS))
         self._bound_transition()

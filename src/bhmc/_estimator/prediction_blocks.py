@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from bhmc._estimator.empty_rows import EmptyRowsWarning
 from bhmc._estimator.rows_elsewhere import source_of
 from bhmc._estimator.table_reading import fitted_names, width_of
-from bhmc._io.atomic_write import atomic_path
+from bhmc._io.atomic_write import atomic_path, is_stream
+from bhmc._io.npy_file import new_npy, write_npy
 from bhmc.likelihoods.block_sums import ROWS_PER_BLOCK
 from bhmc.likelihoods.blocks import slices
 from bhmc.rows.dask import is_dask
@@ -85,6 +86,10 @@ def answered(model: Any, question: Question, X: Any, out: Any = None) -> Answer:
     path = Path(out)
     if path.suffix != ".npy":
         raise ValueError(f"out must name a .npy file, got {path.name!r}.")
+    if is_stream(path):  # what goes into a pipe cannot be read again
+        found = _here(model, question, X)
+        write_npy(path, found.values)
+        return found
     with atomic_path(path) as part:  # a table that cannot be read to its end leaves no half of it
         found = _here(model, question, X, part)
     return found._replace(values=np.load(path, mmap_mode="r"))
@@ -121,8 +126,7 @@ def _here(model: Any, question: Question, X: Any, part: Path | None = None) -> A
         return _block_by_block(model, question, source, part)
     found = question.ask(model, X)
     if part is not None:
-        with part.open("xb") as file:
-            np.save(file, found.values)
+        write_npy(part, found.values)
     return found
 
 
@@ -143,7 +147,7 @@ def _room(n: int, question: Question, part: Path | None) -> Any:
     shape = (n,) if question.width is None else (n, question.width)
     if part is None:
         return np.empty(shape, dtype=question.dtype)
-    return np.lib.format.open_memmap(part, mode="w+", dtype=np.dtype(question.dtype), shape=shape)
+    return new_npy(part, np.dtype(question.dtype), shape)
 
 
 # ---- With Dask ---------------------------------------------------------------------------------

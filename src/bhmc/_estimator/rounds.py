@@ -20,7 +20,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from bhmc._estimator.chain_run import Crew, Ended, Task, crew_of
-from bhmc._estimator.checkpoint import Checkpoint
+from bhmc._estimator.checkpoint import Checkpoint, warn_of_unsaved
 from bhmc._estimator.log_lines import log_decision
 from bhmc._estimator.progress import Listener
 from bhmc._estimator.sizes import AUTO_DRAWS
@@ -104,6 +104,8 @@ class Course(NamedTuple):
     """Where the chains are now."""
     seconds: float
     """Seconds that one sweep of all chains takes; 0 where none was made."""
+    unsaved: tuple[str, ...]
+    """For each chain why it is not in its file as it is now; "" where it is, or has none."""
 
     @property
     def n_components(self) -> float:
@@ -139,7 +141,9 @@ def run_rounds(
         befores = crew.befores if chains is None else copy.deepcopy(list(chains))
         first = task._replace(begun=task.n_warmup) if aim.auto else task
         task, befores = _found_again(first, befores, aim)
-        return _Rounds(crew, aim, start, task, befores).run()
+        course = _Rounds(crew, aim, start, task, befores).run()
+    warn_of_unsaved(estimator.checkpoint, course.unsaved)
+    return course
 
 
 def _found_again(task: Task, befores: list[Checkpoint], aim: Aim) -> tuple[Task, list[Checkpoint]]:
@@ -177,10 +181,15 @@ def _has_noted(task: Task, chain: Checkpoint) -> bool:
 
 
 def _in_round(task: Task, chain: Checkpoint) -> Checkpoint:
-    """The chain with the recorders of this round and the next."""
+    """The chain with the recorders of this round and the next.
+
+    It may be rounds behind: of a damaged file the one before is read.
+    """
     if chain.n_warmup is None or (chain.n_warmup, chain.thin) == (task.n_warmup, task.thin):
         recorder = Recorder.from_contents(chain.recorder.contents(), task.plan)
         return chain._replace(recorder=recorder)
+    if chain.made <= task.n_warmup:
+        return chain._replace(recorder=Recorder(task.plan), following=None)
     return _in_next_round(task, chain)
 
 
@@ -209,7 +218,10 @@ class _Rounds:
             now = self._course(ended)
             if any(one.made < self._task.n_sweeps for one in ended):
                 by = "max_seconds" if any(one.out_of_time for one in ended) else "interrupt"
-                return (self._whole or now)._replace(by=by, chains=now.chains, seconds=now.seconds)
+                course = self._whole or now
+                return course._replace(
+                    by=by, chains=now.chains, seconds=now.seconds, unsaved=now.unsaved
+                )
             now = now._replace(by=self._ended_by(now))
             if now.by:
                 return now
@@ -233,7 +245,8 @@ class _Rounds:
     def _course(self, ended: list[Ended]) -> Course:
         made = max(one.made for one in ended) - self._made_before
         seconds = (time.monotonic() - self._start) / made if made else 0.0
-        return Course(ended, self._task, "", [one.chain for one in ended], seconds)
+        unsaved = tuple(one.unsaved for one in ended)
+        return Course(ended, self._task, "", [one.chain for one in ended], seconds, unsaved)
 
     def _ended_by(self, now: Course) -> str:
         """What ends the run after a whole round; nothing if another round follows."""

@@ -245,7 +245,7 @@ def run_task(
     finally:
         if elsewhere is not None:
             elsewhere.close()
-    return course, Going(fit, course.chains)
+    return course, Going(fit, course.chains, any(course.unsaved))
 
 
 def _is_auto(parameter: Any) -> bool:

@@ -14,6 +14,8 @@ class Going(NamedTuple):
     """What `describe_fit` says of the fit."""
     chains: list[Checkpoint]
     """Where its chains are."""
+    unsaved: bool = False
+    """Whether one of them is not in its file as it is now, because that could not be written."""
 
 
 def chains_to_go_on(estimator: Any, fit: dict[str, str]) -> list[Checkpoint] | None:
@@ -47,6 +49,17 @@ def chains_to_go_on(estimator: Any, fit: dict[str, str]) -> list[Checkpoint] | N
     return going.chains
 
 
+def is_unsaved(estimator: Any) -> bool:
+    """Whether files of chains could not be written at the end of the last fit.
+
+    Parameters
+    ----------
+    estimator : BHMC
+        Fitted.
+    """
+    return estimator._going.unsaved
+
+
 def shrink_checkpoint(estimator: Any, most_bytes: int) -> None:
     """Write the chains of a fit that has ended once more, with fewer draws where those are large.
 
@@ -60,7 +73,7 @@ def shrink_checkpoint(estimator: Any, most_bytes: int) -> None:
     most_bytes : int
         What partitions and whole draws in all files may take.
     """
-    fit, chains = estimator._going
+    fit, chains, _ = estimator._going
     for number, chain in enumerate(chains):
         fewer = chain.within(most_bytes // len(chains))
         if fewer.n_kept < chain.n_kept:

@@ -1,12 +1,13 @@
 """One page of results: text, sheets and figures in one HTML file that needs nothing else."""
 
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from bhmc._experiments.sheet import Sheet
 from bhmc._io import html_page
-from bhmc._io.atomic_write import atomic_file, write_atomically
+from bhmc._io.atomic_write import write_atomically
 
 PAGE = "results.html"
 _DPI = 130
@@ -51,11 +52,12 @@ class Page:
         from matplotlib import pyplot
 
         path = self.folder / f"{name}.png"
-        with atomic_file(path) as file:
-            figure.savefig(file, format="png", dpi=_DPI)
+        picture = BytesIO()
+        figure.savefig(picture, format="png", dpi=_DPI)
         pyplot.close(figure)
+        write_atomically(path, picture.getvalue())
         self.files.append(path)
-        self._blocks.append(html_page.picture(path.read_bytes(), words))
+        self._blocks.append(html_page.picture(picture.getvalue(), words))
 
     def settings(self, title: str, values: dict[str, Any]) -> None:
         """Names and values, in two columns."""

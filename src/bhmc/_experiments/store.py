@@ -11,6 +11,7 @@ import numpy as np
 
 from bhmc._io.atomic_write import atomic_file, write_atomically
 from bhmc._io.digest import digest_of_text
+from bhmc._io.leftovers import remove_leftovers
 from bhmc._version import __version__
 from bhmc.posterior.draws import Draws
 from bhmc.tree import Tree
@@ -42,6 +43,8 @@ class Store:
     def __init__(self, folder: Path):
         self.folder = folder / PARTS
         self.folder.mkdir(parents=True, exist_ok=True)
+        for place in (folder, self.folder):
+            remove_leftovers(place)
         self.found: list[str] = []
         """Names of the parts that were there already."""
         self.made: list[str] = []

@@ -1,11 +1,13 @@
 """The scores of a search, in memory and, where asked, in a file that the search can resume from.
 
 The file is JSON lines: a header that describes the search, then a line for every score. Lines are
-only appended, so a stop at any moment loses one line at most.
+only appended, so a stop at any moment loses one line at most. A search goes on where the file
+cannot be written, and writes all of it as soon as it can.
 """
 
 import json
 import os
+import warnings
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ import numpy as np
 from bhmc._io.atomic_write import write_atomically
 from bhmc._io.digest import digest_of_data
 from bhmc._search.rounds import Plan, Score
+from bhmc._validation.errors import reason_of
 from bhmc._validation.plain_files import irregular
 from bhmc._version import __version__
 
@@ -28,6 +31,7 @@ class Book:
         self._plan, self._path = plan, None if path is None else Path(path)
         self.scores: dict[tuple[int, int], Score] = {}
         self.n_resumed = 0
+        self._is_behind = False
         if self._path is None:
             return
         if self._path.exists():
@@ -39,8 +43,28 @@ class Book:
         """Keep these, in the file too."""
         self.scores |= {(score.round, score.split): score for score in scores}
         if self._path is not None:
-            with self._path.open("a", encoding="utf-8") as file:
-                file.writelines(self._line(score) for score in scores)
+            try:
+                self._append(self._path, scores)
+                self._is_behind = False
+            except OSError as error:
+                self._say_that_it_is_behind(reason_of(error))
+
+    def _append(self, path: Path, scores: list[Score]) -> None:
+        if self._is_behind or not path.exists():
+            self._rewrite(path)
+            return
+        with path.open("a", encoding="utf-8") as file:
+            file.writelines(self._line(score) for score in scores)
+
+    def _say_that_it_is_behind(self, cause: str) -> None:
+        if not self._is_behind:
+            warnings.warn(
+                f"{str(self._path)!r} cannot be written: {cause.rstrip('.')}. The search goes on, "
+                f"and its scores are saved as soon as that is mended.",
+                UserWarning,
+                stacklevel=2,
+            )
+        self._is_behind = True
 
     def on_split(self, split: int) -> dict[int, Score]:
         """The scores of that split, by round, in order."""

@@ -11,6 +11,10 @@ class RefusedError(Exception):
     """A command cannot do what was asked; the text is a sentence that says why and what to do."""
 
 
+class UnwrittenError(RefusedError):
+    """A file cannot be written; the text is a sentence that says which and why."""
+
+
 class EntryError(Exception):
     """X holds something that cannot be used: an entry, or a whole column.
 

@@ -46,12 +46,14 @@ _SAMPLE = 1 << 16
 _ZIP_BEGINNING = b"PK\x03\x04"
 
 
-def write_archive(path: Path, header: dict[str, Any], entries: dict[str, Entry]) -> None:
+def write_archive(
+    path: Path, header: dict[str, Any], entries: dict[str, Entry], kept: Path | None = None
+) -> None:
     """Header and entries under `path`, or what was there before, whatever happens meanwhile."""
     text = json.dumps(header, allow_nan=False).encode("ascii")
     digest, claimed, deflated = hashlib.sha256(text), 0, 0
     now = time.gmtime()[:6]
-    with atomic_file(path) as file, zipfile.ZipFile(file, "w") as archive:
+    with atomic_file(path, kept) as file, zipfile.ZipFile(file, "w") as archive:
         info = zipfile.ZipInfo(HEADER, now)
         if len(text) <= _LONGEST_DEFLATED_TEXT:
             info.compress_type = zipfile.ZIP_DEFLATED

@@ -42,7 +42,7 @@ class Contents(NamedTuple):
     """Length of the file."""
 
 
-def write(path: str | os.PathLike, kind: str, value: Any) -> None:
+def write(path: str | os.PathLike, kind: str, value: Any, kept: Path | None = None) -> None:
     """Save a value in one file, whole or not at all.
 
     Parameters
@@ -54,6 +54,8 @@ def write(path: str | os.PathLike, kind: str, value: Any) -> None:
     value : object
         None, truths, numbers, text, lists, tuples, dicts, NumPy arrays and numbers, random
         generators, and the objects of bhmc. TypeError for anything else, before a file is made.
+    kept : path, optional
+        Another name, under which the file that was at `path` stays.
     """
     if not isinstance(value, _KINDS[kind]):
         wanted, found = _KINDS[kind].__name__, type(value).__name__
@@ -71,7 +73,7 @@ def write(path: str | os.PathLike, kind: str, value: Any) -> None:
         "value": tree,
         "arrays": {name: entry.described for name, entry in entries.items()},
     }
-    write_archive(Path(path), header, entries)
+    write_archive(Path(path), header, entries, kept)
 
 
 def read(path: str | os.PathLike, kind: str | None = None) -> Any:

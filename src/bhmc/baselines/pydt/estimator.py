@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bhmc._estimator.chain_run import Ended, Task, common_draws, run_chains
-from bhmc._estimator.checkpoint import check_checkpoint
+from bhmc._estimator.checkpoint import BETWEEN_CHECKPOINTS, check_checkpoint
 from bhmc._validation.parameters import (
     check_choice,
     check_n_jobs,
@@ -82,6 +82,8 @@ class PYDT(TreeEstimator):
     checkpoint : path, optional
         Chains are saved now and then in files of this name with `.0`, `.1`, ... after it, and a
         later fit with the same settings and data, or more draws, resumes from them.
+    checkpoint_interval : float, default=30.0
+        Seconds from one save of a chain to the next, at least.
     progress : bool, default=False
         Show a bar of sweeps, time left, log joint and nodes, on a terminal or in a notebook.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
@@ -139,6 +141,7 @@ class PYDT(TreeEstimator):
         n_chains: int = 1,
         n_jobs: int | None = None,
         checkpoint: str | os.PathLike | None = None,
+        checkpoint_interval: float = BETWEEN_CHECKPOINTS,
         progress: bool = False,
         random_state: Any = None,
     ):
@@ -156,6 +159,7 @@ class PYDT(TreeEstimator):
         self.n_chains = n_chains
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint
+        self.checkpoint_interval = checkpoint_interval
         self.progress = progress
         self.random_state = random_state
 
@@ -196,6 +200,7 @@ class PYDT(TreeEstimator):
             check_positive(self.max_seconds, "max_seconds")
         if self.checkpoint is not None:
             check_checkpoint(self.checkpoint)
+        check_positive(self.checkpoint_interval, "checkpoint_interval")
 
     def _seeds(self) -> list[np.random.SeedSequence]:
         """One for each chain; the first does not depend on how many there are."""

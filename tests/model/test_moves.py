@@ -57,6 +57,11 @@ def test_same_draws_as_the_slow_twin(n, n_levels, n_components, names):
         check_same_draws(setting, seed, names)
 
 
+@pytest.mark.parametrize("n_components", [None, 4])
+def test_subtrees_of_some_levels_move_in_deep_trees(n_components):
+    check_same_draws(Setting(n_components, n=5, n_levels=12), 0, ("regraft",))
+
+
 @pytest.mark.parametrize("numbers", [(0.05, 0.2, 5.0), (5.0, 4.0, 0.01), (2.0, 9.0, 60.0)])
 @pytest.mark.parametrize("threshold", [2, 256])
 def test_same_draws_in_the_corners(numbers, threshold, monkeypatch):

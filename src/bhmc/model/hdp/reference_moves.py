@@ -329,7 +329,9 @@ def _grow_chain(ws, rates, t, z, rows, rng):
     for row in rows:
         up, z = z, open_node(ws, z)
         ws.log_beta[z, some] = row[1:]
-        shapes = rates.gamma * ws.beta[up, others]
-        ws.log_beta[z, others] = row[0] + log_dirichlet_draw(shapes, ws.log_beta[up, others], rng)
+        shapes, limit = rates.gamma * ws.beta[up, others], ws.log_beta[up, others]
+        ws.log_beta[z, others] = row[0] + log_dirichlet_draw(shapes, limit, rng)
+        if limit.max() == -np.inf:
+            rng.random()  # the kernel draws which of them has all weight, though none has any
         ws.beta[z, :width] = np.exp(ws.log_beta[z, :width])
     return z

@@ -606,3 +606,17 @@ def test_levels(level, error, sentence):
     for method in ("predict", "predict_proba"):
         with pytest.raises(error, match=sentence):
             getattr(fitted("gaussian"), method)(rows("gaussian"), level)
+
+
+@pytest.mark.parametrize("transition", ["hdp", "diffused", "gaussian"])
+@pytest.mark.parametrize("deep", [{"alpha": 1e300}, {"alpha": 100.0, "n_levels": 60}])
+def test_probabilities_of_paths_that_underflow(transition, deep):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(centre, 1.0, (12, 2)) for centre in (-8.0, 8.0)])
+    settings = {"transition": transition, "likelihood": "shared_gaussian", "n_chains": 1}
+    model = BHMC(**settings, **deep, n_warmup=1, n_draws=2, random_state=0).fit(X)
+    found = model.predict_proba(X)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    joins, new = model.predict_proba(X, return_new=True)
+    np.testing.assert_allclose(joins, found)
+    assert (new > 0.5).all()  # nearly all probability is on branches not seen

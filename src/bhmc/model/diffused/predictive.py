@@ -15,8 +15,10 @@ from bhmc.model.state import State
 Floats = NDArray[np.float64]
 
 
-def option_weights(of: Any, alpha: float, g: float, depth: int) -> Floats:
-    """(K + M,): p(the next row joins component k), then p(it begins one at or below node z).
+def log_option_weights(of: Any, alpha: float, g: float, depth: int) -> Floats:
+    """(K + M,): log p(the next row joins component k), then of p(it begins one at or below z).
+
+    Logarithms, because a product over many levels underflows.
 
     p(k) = p(its leaf) n_k / (N + g); p(z) = p(reaches z) c / (N_z + c), c = g at the level that has
     components and alpha above.
@@ -32,15 +34,15 @@ def option_weights(of: Any, alpha: float, g: float, depth: int) -> Floats:
     """
     sizes, levels = of.sizes.astype(np.float64), of.levels
     conc = np.where(levels < depth, alpha, g)
-    reached = np.ones(len(sizes))
+    log_reached, log_rest = np.zeros(len(sizes)), np.log(sizes + conc)
     for level in range(1, depth + 1):
         z = np.flatnonzero(levels == level)
         y = of.parents[z]
-        reached[z] = reached[y] * sizes[z] / (sizes[y] + conc[y])
-    new = (reached * conc / (sizes + conc))[levels <= depth]
+        log_reached[z] = log_reached[y] + _log(sizes[z]) - log_rest[y]
+    new = (log_reached + np.log(conc) - log_rest)[levels <= depth]
     leaf = leaf_of_components(of, depth)
     counts = np.bincount(of.components, minlength=len(of.theta))
-    return np.concatenate([reached[leaf] * counts / (sizes[leaf] + conc[leaf]), new])
+    return np.concatenate([(log_reached - log_rest)[leaf] + _log(counts), new])
 
 
 def leaf_of_components(of: Any, depth: int) -> NDArray[np.int64]:
@@ -84,7 +86,7 @@ def places(of: Any, depth: int) -> Places:
     )
 
 
-def at_level(of: Any, level: int, weights: Floats, depth: int) -> Predictive:
+def at_level(of: Any, level: int, log_weights: Floats, depth: int) -> Predictive:
     """Every option leads through one node of the level, or has left above it.
 
     Parameters
@@ -93,8 +95,8 @@ def at_level(of: Any, level: int, weights: Floats, depth: int) -> Predictive:
         The draw.
     level : int
         0 is the root.
-    weights : (K + M,) array
-        `option_weights`.
+    log_weights : (K + M,) array
+        `log_option_weights`.
     depth : int
         The level of the nodes that have components.
     """
@@ -106,7 +108,11 @@ def at_level(of: Any, level: int, weights: Floats, depth: int) -> Predictive:
         at = np.where(of.levels[at] > level, of.parents[at], at)
     share = (at == nodes[:, None]).astype(np.float64)
     joins = share.any(axis=0)
-    with np.errstate(divide="ignore"):
-        log_w = np.log(weights)
-    never = np.full(len(weights), -np.inf)
-    return Predictive(share, np.where(joins, log_w, never), np.where(joins, never, log_w))
+    never = np.full(len(log_weights), -np.inf)
+    log_join, log_leave = np.where(joins, log_weights, never), np.where(joins, never, log_weights)
+    return Predictive(share, log_join, log_leave)
+
+
+def _log(counts: NDArray) -> Floats:
+    with np.errstate(divide="ignore"):  # a component or a node without rows
+        return np.log(counts)

@@ -262,13 +262,16 @@ class Diffused:
 
     def predictive(self, of: Any, level: int) -> Predictive:
         """Where the next row goes at a level."""
-        return predictive.at_level(of, level, self.component_weights(of), self.depth(of.n_levels))
+        return predictive.at_level(of, level, self._log_options(of), self.depth(of.n_levels))
 
     def component_weights(self, of: Any) -> NDArray[np.float64]:
         """(K + M,) the probability of each component, and of a new one at each place."""
+        return np.exp(self._log_options(of))
+
+    def _log_options(self, of: Any) -> NDArray[np.float64]:
         hyper = of.hyper if isinstance(of, State) else Hyper(of.alpha, 1.0, of.concentrations[1])
         rates = self.concentrations(hyper)
-        return predictive.option_weights(of, *rates, self.depth(of.n_levels))
+        return predictive.log_option_weights(of, *rates, self.depth(of.n_levels))
 
     def places(self, of: Any) -> Places:
         """Where components may begin: at a leaf, or below an inner node."""

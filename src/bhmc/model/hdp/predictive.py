@@ -72,17 +72,19 @@ def at_level(tree: WeightedTree, level: int) -> Predictive:
         0 is the root.
     """
     alpha, levels, sizes, mixtures = _alpha(tree), tree.levels, tree.sizes, _mixtures(tree)
-    reached = np.ones(len(levels))
+    # Logarithms, because a product over many levels underflows.
+    log_reached, log_rest = np.zeros(len(levels)), np.log(sizes + alpha)
     for below in range(1, tree.n_levels + 1):
         z = np.flatnonzero(levels == below)
         y = tree.parents[z]
-        reached[z] = reached[y] * sizes[z] / (sizes[y] + alpha)
-    left = np.where(levels < level, reached * alpha / (sizes + alpha), 0.0)
+        log_reached[z] = log_reached[y] + _log(sizes[z]) - log_rest[y]
+    left = np.where(levels < level, np.exp(log_reached + np.log(alpha) - log_rest), 0.0)
     own = levels == level
-    joint = reached[own, None] * mixtures[own]
+    highest = log_reached[own].max()
+    joint = np.exp(log_reached[own] - highest)[:, None] * mixtures[own]
     joins = joint.sum(axis=0)
     joint /= np.where(joins > 0, joins, 1.0)
-    return Predictive(joint, _log(joins), _log(left @ tree.weights))
+    return Predictive(joint, highest + _log(joins), _log(left @ tree.weights))
 
 
 def _mixtures(tree: WeightedTree) -> Floats:

@@ -1,3 +1,3 @@
 """Exit codes of the command line."""
 
-OK, UNEXPECTED, REFUSED, INTERRUPTED = 0, 1, 2, 130
+OK, UNEXPECTED, REFUSED, DIFFERENT, INTERRUPTED = 0, 1, 2, 3, 130

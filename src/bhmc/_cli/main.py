@@ -16,6 +16,7 @@ from bhmc._validation.errors import RefusedError
 # Where each command is; imported only when it is asked for.
 _COMMANDS = {
     "fit": "fit",
+    "rerun": "rerun",
     "show": "show",
     "plot": "plot",
     "report": "report",
@@ -32,7 +33,7 @@ _COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code: 0, 1, 2 or 130, as `bhmc --help` says."""
+    """Run a command and return its exit code: 0, 1, 2, 3 or 130, as `bhmc --help` says."""
     try:
         return _main(arguments)
     except KeyboardInterrupt:  # before a command has begun

@@ -24,7 +24,7 @@ unexport PYTHONHOME
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test checks compiled-diffused compiled-hdp compiled-baselines exact interrupts kills bench rivals study pictures docs docs-check browser cluster fuzz lint types format constraints clean check-python
+.PHONY: help setup demo test checks compiled-diffused compiled-hdp compiled-baselines exact interrupts kills bench rivals study pictures docs docs-check browser cluster fuzz release dist first-use oldest newest public-types lint types format constraints clean check-python
 
 help: ## List the targets
 	@echo "Targets of this Makefile:"
@@ -145,6 +145,25 @@ fuzz: setup ## Hand mutated files to every reader of files, guided by coverage; 
 
 study: setup ## Run a study, as in make study NAME=same_draws ARGS="--only fit/"; without NAME, list all
 	@$(BIN)/python -m studies$(if $(NAME),.$(NAME)) $(ARGS)
+
+# The steps of a release work in environments of their own, in build/release. Those after `dist` take what is in it.
+release: setup ## Build and check all that a release needs, in a fresh clone; uploads nothing; half an hour
+	@$(BIN)/python -m release
+
+dist: setup ## Build sdist and wheel in dist, and check what is in them
+	@$(BIN)/python -m release.distributions
+
+first-use: setup ## Install the wheel of dist into empty environments, without an index, and use it
+	@$(BIN)/python -m release.first_use
+
+oldest: setup ## Test the wheel of dist with the lower bounds of all dependencies
+	@$(BIN)/python -m release.dependencies oldest
+
+newest: setup ## Test the wheel of dist with the newest dependencies; a warning fails
+	@$(BIN)/python -m release.dependencies newest
+
+public-types: setup ## Measure how much of the public interface of the wheel of dist has types
+	@$(BIN)/python -m release.public_types
 
 lint: setup ## Check style, formatting and the direction of imports
 	@echo "Checking style, formatting and the direction of imports."

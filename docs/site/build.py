@@ -24,6 +24,7 @@ PAGES_ABOVE = {
     "CONTRIBUTING.md": "contributing.md",
     "VISION.md": "vision.md",
     "CHANGELOG.md": "changelog.md",
+    "SECURITY.md": "reporting.md",  # not security.md: docs/ has a page of that name
 }
 FILES_ABOVE = ["CITATION.cff", "LICENSE"]
 

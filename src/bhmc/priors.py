@@ -46,7 +46,7 @@ class Prior(ABC):
         first, second = (float(getattr(self, field.name)) for field in fields(self))
         return self.kind, first, second
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, bool) or not isinstance(value, int | float | np.number):
@@ -104,7 +104,7 @@ class Uniform(Prior):
     high: float
     kind = UNIFORM
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if not self.low < self.high:
             raise ValueError(f"low must be below high, got {self.low!r} and {self.high!r}.")

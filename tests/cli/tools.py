@@ -15,6 +15,7 @@ SOURCE = Path(bhmc.__file__).parents[1]
 
 COMMANDS = (
     "fit",
+    "rerun",
     "show",
     "plot",
     "report",

@@ -191,7 +191,7 @@ LOOP.append(LOOP)
         ({"a": {"b": [1, print]}}, r"a\.b\.1 cannot be saved: it is a builtin_function"),
         ({1: {2}}, "1 cannot be saved: it is a set"),
         (object(), "this value cannot be saved: it is a object"),
-        ({"x": np.ma.array([1])}, r"x cannot be saved: it is a numpy\.ma\.MaskedArray"),
+        ({"x": np.ma.array([1])}, r"x cannot be saved: it is a numpy\.ma\.(core\.)?MaskedArray"),
         ({"x": np.zeros(2, dtype=[("a", int)])}, "x cannot be saved: .* of type"),
         ({"x": np.array([print], dtype=object)}, r"x\.0 cannot be saved"),
         ({"x": np.longdouble(1)}, "x cannot be saved: .* of type"),

@@ -349,7 +349,7 @@ def test_damaged_files(written, tmp_path):
     np.save(tmp_path / "a.npy", np.eye(30))
     half = (tmp_path / "a.npy").read_bytes()[:500]
     assert "damaged" in refusal(written(half, "b.npy"))
-    sparse.save_npz(tmp_path / "s.npz", sparse.eye_array(30))
+    sparse.save_npz(tmp_path / "s.npz", sparse.csr_array(np.eye(30)))
     assert "damaged" in refusal(written((tmp_path / "s.npz").read_bytes()[:300], "t.npz"))
 
 

@@ -49,11 +49,44 @@ def fit(options) -> int:
 def _fit(options) -> int:
     folder, record, table = (_resumed if options.resume else _begun)(options)
     say_columns(table, quiet=options.quiet)
+    ended = sample_into(folder, record, table, options, adds=_adds(options, record))
+    if ended is None:
+        return INTERRUPTED
+    model, record = ended
+    _report(model, folder, record, options)
+    if record["status"] == "partial":
+        return INTERRUPTED
+    return UNWRITTEN if is_unsaved(model) else OK
+
+
+def sample_into(
+    folder: RunFolder, record: dict[str, Any], table: Table, options, adds: bool = False
+) -> tuple[BHMC, dict[str, Any]] | None:
+    """Run the chains of a run and write its results.
+
+    Parameters
+    ----------
+    folder : RunFolder
+        With `record` as its run.json.
+    record : dict
+        Seed, settings and data.
+    table : Table
+        The data.
+    options : Namespace
+        Of the command.
+    adds : bool
+        Whether chains go on beyond a fit that was finished.
+
+    Returns
+    -------
+    tuple or None
+        The model and the new record; None where Ctrl-C came before there were results.
+    """
     model = BHMC(
         **record["settings"],
         columns=columns_of_model(table, record),
         random_state=record["seed"],
-        warm_start=_adds(options, record),
+        warm_start=adds,
         checkpoint=str(folder.checkpoint),
         progress=not options.quiet,
     )
@@ -68,16 +101,14 @@ def _fit(options) -> int:
             if isinstance(table, TableInBlocks) and table.stays:
                 record = _place_all(folder, record, model, table, options.quiet)
         except KeyboardInterrupt:
-            return _stopped_early(folder, record)
+            _stopped_early(folder, record)
+            return None
         except Exception as error:
             folder.try_record({**record, "status": _status_after(error)})
             if isinstance(error, UnwrittenError):
                 raise UnwrittenError(f"{error} {_how_to_go_on(folder)}") from error
             raise
-    _report(model, folder, record, options)
-    if record["status"] == "partial":
-        return INTERRUPTED
-    return UNWRITTEN if is_unsaved(model) else OK
+    return model, record
 
 
 def _status_after(error: Exception) -> str:
@@ -139,9 +170,7 @@ def _resumed(options) -> tuple[RunFolder, dict[str, Any], Table]:
         )
     table = read_again(options, record, folder)
     check_same_data(table, record, folder.path)
-    settings = {"moves": (), **record["settings"]}  # older runs had none
-    if isinstance(settings["moves"], list):
-        settings["moves"] = tuple(settings["moves"])
+    settings = settings_of(record)
     if options.draws is not None:
         settings["n_draws"] = _total_draws(options.draws, record)
     if options.jobs is not None:
@@ -155,12 +184,44 @@ def _resumed(options) -> tuple[RunFolder, dict[str, Any], Table]:
         **record,
         "status": "running",
         "owner": owner(),
+        "went_on": went_on(record) or _ends_elsewhere(options, record),
         "settings": settings,
         "raw": options.raw or record.get("raw", False),
         "versions": versions(),
     }
     folder.write_record(record)
     return folder, record, table
+
+
+def settings_of(record: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a run, as `BHMC` takes them.
+
+    Parameters
+    ----------
+    record : dict
+        Its run.json.
+    """
+    settings = {"moves": (), **record["settings"]}  # older runs had none
+    if isinstance(settings["moves"], list):
+        settings["moves"] = tuple(settings["moves"])
+    return settings
+
+
+def went_on(record: dict[str, Any]) -> bool:
+    """Whether a run with --draws auto went on after its end: no settings make it in one go.
+
+    Parameters
+    ----------
+    record : dict
+        Its run.json.
+    """
+    return record.get("went_on", False)
+
+
+def _ends_elsewhere(options, record: dict[str, Any]) -> bool:
+    """Whether a run that has ended, by the rule of "auto" before or now, gets more draws."""
+    by_rule = "auto" in (options.draws, record["settings"]["n_draws"])
+    return by_rule and options.draws is not None and "result" in record
 
 
 def _total_draws(more: int | str, record: dict[str, Any]) -> int | str:
@@ -233,13 +294,12 @@ def _run(model: BHMC, table: Table, quiet: bool) -> None:
     name_tree(model, table)
 
 
-def _stopped_early(folder: RunFolder, record: dict[str, Any]) -> int:
+def _stopped_early(folder: RunFolder, record: dict[str, Any]) -> None:
     folder.try_record({**record, "status": "partial"})
     kept = "there are no results yet, but the chains were saved"
     if not folder.has_checkpoint:
         kept = "before the first draw: only the settings were kept"
     say(f"bhmc fit: interrupted; {kept}. Go on with: bhmc fit --continue {folder.path}")
-    return INTERRUPTED
 
 
 def _finish(

@@ -17,6 +17,7 @@ from bhmc._validation.errors import RefusedError, UnwrittenError, reason_of
 # Where each command is; imported only when it is asked for.
 _COMMANDS = {
     "fit": "fit",
+    "rerun": "rerun",
     "show": "show",
     "plot": "plot",
     "report": "report",

@@ -37,6 +37,7 @@ exit codes:
   1    something went wrong that should not have: please report it
   2    wrong use, or data that cannot be fitted; one sentence says why
   3    a file could not be written (disk full, folder removed or read-only); one sentence says which
+  4    rerun: the answer is not that of the run
   130  interrupted; what was sampled by then is kept
 
 BHMC_DEBUG=1 in the environment shows Python's traceback of any error.
@@ -59,6 +60,20 @@ examples:
   bhmc fit --continue run                  finish a run that was interrupted
   bhmc fit --continue run --draws 500      500 more draws of every chain
   bhmc fit --continue run --draws auto     twice as many sweeps or more, until the chains agree
+"""
+
+_RERUN = """\
+Fit the data of a run again with its settings and its seed, and say whether the answer is the same.
+
+Labels, tree and draws are compared bit for bit. They are the same with the same versions on the
+same kind of machine. The data must have the digest (SHA-256) that run.json has. Without -o the new
+fit is thrown away once it is compared.
+"""
+
+_RERUN_EPILOG = """\
+examples:
+  bhmc rerun run
+  bhmc rerun run moved/animals.csv -o again
 """
 
 _SHOW = """\
@@ -164,7 +179,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"bhmc {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for add in (_fit, _show, _plot, _html_report, _explore, _predict, _export, _diagnose):
+    for add in (_fit, _rerun, _show, _plot, _html_report, _explore, _predict, _export, _diagnose):
         add(commands)
     for add in (_demo, _prior, _reproduce, _compare, _completion):
         add(commands)
@@ -239,6 +254,22 @@ def _fit(commands) -> None:
     )
     add_texts(table)
     add_fit(parser)
+
+
+def _rerun(commands) -> None:
+    parser = _on_folder(
+        commands,
+        "rerun",
+        "fit a run again and compare the answers",
+        _RERUN,
+        _RERUN_EPILOG,
+    )
+    parser.add_argument("data", metavar="DATA", nargs="?", help="its table, where it has moved")
+    parser.add_argument("-o", "--output", metavar="NEW", help="a folder for the new run")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no messages, no progress bar")
+    _json(parser)
+    # Draws do not depend on where rows are, so a run of a cluster is run again without one.
+    parser.set_defaults(scheduler=None)
 
 
 def _dendrogram(parser, what: str) -> None:

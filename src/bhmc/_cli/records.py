@@ -16,7 +16,7 @@ def data_record(table: Table, reading: Reading) -> dict[str, Any]:
     return {
         "file": table.path.name,
         "path": str(table.path.resolve()),
-        "sha256": _digest_of(table.path),
+        "sha256": digest_of(table.path),
         "rows": rows,
         "columns": columns,
         "names": table.names,
@@ -62,8 +62,14 @@ def with_families(data: dict[str, Any], model: BHMC) -> dict[str, Any]:
     return {**data, "plan": plan} if plan else data
 
 
-def _digest_of(path: Path) -> str:
-    """SHA-256 of a file, or of a folder of files; what cannot be read is refused."""
+def digest_of(path: Path) -> str:
+    """SHA-256 of a file, or of a folder of files; what cannot be read is refused.
+
+    Parameters
+    ----------
+    path : Path
+        The file or folder.
+    """
     try:
         return digest_of_folder(path) if path.is_dir() else digest_of_file(path)
     except OSError as error:
@@ -72,7 +78,7 @@ def _digest_of(path: Path) -> str:
 
 def check_same_data(table: Table, record: dict[str, Any], folder: Path) -> None:
     """Refuse to go on with other data than the run was begun with."""
-    if _digest_of(table.path) != record["data"]["sha256"]:
+    if digest_of(table.path) != record["data"]["sha256"]:
         raise RefusedError(
             f"{table.path} is not the file that the run in {folder} was begun with (its SHA-256 "
             "differs): name the right one, bhmc fit DATA --continue DIR, or begin another run."

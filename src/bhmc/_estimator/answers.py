@@ -53,7 +53,7 @@ class Answers:
     tree_: Tree
     draws_: Draws
     likelihood_: Likelihood
-    categories_: dict[Any, list]
+    categories_: dict[Any, list[Any]]
     column_plan_: ColumnPlan
     n_features_in_: int
 

@@ -16,7 +16,7 @@ from bhmc._validation.parameters import seed_sequence
 class ArvizExport(Prediction):
     """The method of `BHMC` that hands draws and data to ArviZ."""
 
-    def to_arviz(self, X, *, random_state=0) -> Any:
+    def to_arviz(self, X: Any, *, random_state: Any = 0) -> Any:
         """The draws beside their data as a DataTree of ArviZ, for `loo` and predictive checks.
 
         The draws are those that were kept whole (up to 100 of all chains); `draws_.to_arviz()` has

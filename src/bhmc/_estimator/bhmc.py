@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ from bhmc._validation.column_plan import ColumnPlan
 from bhmc._validation.errors import naming_columns
 from bhmc._validation.init import check_init
 from bhmc._validation.parameters import seed_sequence
-from bhmc.likelihoods import kind_of, resolve
+from bhmc.likelihoods import Likelihood, kind_of, resolve
 from bhmc.posterior.advice import longer, warn_if_not_converged
 from bhmc.posterior.dendrogram import component_dendrogram
 from bhmc.posterior.draws import Draws
@@ -277,33 +278,33 @@ class BHMC(
 
     def __init__(
         self,
-        n_levels=3,
+        n_levels: int = 3,
         *,
-        transition=AUTO,
-        likelihood="auto",
-        columns=None,
-        alpha="auto",
-        gamma0="auto",
-        gamma="auto",
-        hyper="exact",
-        fixed_components=None,
-        sampler=AUTO,
-        moves="auto",
-        init=AUTO,
-        n_warmup=200,
-        n_draws=AUTO,
-        thin=1,
-        max_seconds=None,
-        warm_start=False,
-        n_chains=2,
-        n_jobs=None,
-        precision="float64",
-        estimate="vi",
-        keep="auto",
-        checkpoint=None,
-        checkpoint_interval=BETWEEN_CHECKPOINTS,
-        progress=False,
-        random_state=None,
+        transition: Any = AUTO,
+        likelihood: Any = "auto",
+        columns: Any = None,
+        alpha: Any = "auto",
+        gamma0: Any = "auto",
+        gamma: Any = "auto",
+        hyper: str = "exact",
+        fixed_components: int | None = None,
+        sampler: str = AUTO,
+        moves: Any = "auto",
+        init: Any = AUTO,
+        n_warmup: int = 200,
+        n_draws: int | str = AUTO,
+        thin: int = 1,
+        max_seconds: float | None = None,
+        warm_start: bool = False,
+        n_chains: int = 2,
+        n_jobs: int | None = None,
+        precision: str = "float64",
+        estimate: str = "vi",
+        keep: str = "auto",
+        checkpoint: Any = None,
+        checkpoint_interval: float = BETWEEN_CHECKPOINTS,
+        progress: bool = False,
+        random_state: Any = None,
     ):
         self.n_levels = n_levels
         self.transition = transition
@@ -333,7 +334,7 @@ class BHMC(
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X, y=None, *, feature_names=None) -> "BHMC":
+    def fit(self, X: Any, y: Any = None, *, feature_names: Any = None) -> "BHMC":
         """Sample the posterior of the hierarchy of the rows of X.
 
         Ctrl-C stops the chains: the draws so far are the fit, and `interrupted_` is True; with
@@ -400,32 +401,34 @@ class BHMC(
         # Nothing fitted is set before this: a refusal leaves the estimator as it was.
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         if elsewhere is not None and elsewhere.names is not None:
-            self.feature_names_in_ = np.array(elsewhere.names, dtype=object)
+            self.feature_names_in_: NDArray[Any] = np.array(elsewhere.names, dtype=object)
         self._going: Going = going
-        self.ended_by_, self.interrupted_ = course.by, course.by == "interrupt"
-        self.n_sweeps_ = max(one.made for one in course.chains)
-        self.n_warmup_ = course.task.n_warmup + warmup_of_sample(self, init)
-        self.thin_ = course.task.thin
-        self.likelihood_, self.transition_ = likelihood, transition
+        self.ended_by_: str = course.by
+        self.interrupted_: bool = course.by == "interrupt"
+        self.n_sweeps_: int = max(one.made for one in course.chains)
+        self.n_warmup_: int = course.task.n_warmup + warmup_of_sample(self, init)
+        self.thin_: int = course.task.thin
+        self.likelihood_: Likelihood = likelihood
+        self.transition_: Any = transition
         self.family_evidence_: FamilyEvidence | None = evidence
         self.family_note_ = note
         self.column_plan_: ColumnPlan = with_families(given.plan, likelihood, data.shape[1])
-        self.categories_ = categories_by_name(columns, given.plan)
+        self.categories_: dict[Any, list[Any]] = categories_by_name(columns, given.plan)
         if self.hyper == "paper":
             self.warmup_traces_: WarmupTraces = collect_warmup(kept)
         self.draws_: Draws = collect(kept, transition)
         for earlier in ("item_names_", "feature_names_"):
             self.__dict__.pop(earlier, None)
         if columns.names is not None:
-            self.feature_names_ = np.array(columns.names)
+            self.feature_names_: NDArray[Any] = np.array(columns.names)
         if given.items is not None:
-            self.item_names_ = given.items
+            self.item_names_: NDArray[Any] = given.items
         with one_blas_thread():
             rng = np.random.default_rng(estimate_seed)
             tree = point_estimate(self, kept, family, transition, rng)
         self.tree_: Tree = described(tree, self.draws_.partitions, data, columns, given.items)
         with one_blas_thread():
-            self.dendrogram_ = component_dendrogram(self.tree_, self.draws_, family)
+            self.dendrogram_: Any = component_dendrogram(self.tree_, self.draws_, family)
             self.node_features_: NodeFeatures = node_features(
                 self.tree_,
                 partial(feature_blocks, data, columns),
@@ -434,9 +437,9 @@ class BHMC(
             self.outlier_scores_: NDArray[np.float64] = scores_of_rows(
                 self, kept, data, np.random.default_rng(outlier_seed)
             )
-        self.paths_ = self.tree_.paths
-        self.component_labels_ = self.tree_.components
-        self.labels_ = self.tree_.labels_at(self.tree_.n_levels)
+        self.paths_: NDArray[np.int32] = self.tree_.paths
+        self.component_labels_: NDArray[np.int32] = self.tree_.components
+        self.labels_: NDArray[np.int32] = self.tree_.labels_at(self.tree_.n_levels)
         log_fit(self)
         self._warn(course.seconds)
         return self
@@ -451,7 +454,7 @@ class BHMC(
         """X as a matrix, and what is known of its columns and rows."""
         return read_for_fit(self, X, feature_names)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         try:
             kind = kind_of(self.likelihood)

@@ -45,7 +45,7 @@ class Displays:
         check_is_fitted(self)
         return opens_with(self)
 
-    def plot(self, kind: str | None = None, **options) -> Any:
+    def plot(self, kind: str | None = None, **options: Any) -> Any:
         """A picture of the fit, with matplotlib (`pip install bhmc[plot]`).
 
         Parameters
@@ -82,7 +82,7 @@ class Displays:
         check_is_fitted(self)
         return summarise(self)
 
-    def report(self, path: str | os.PathLike, *, title: str | None = None) -> Path:
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
         """Write one page of HTML about the fit (needs matplotlib).
 
         The page needs no network and no other file. It has the tree and the dendrogram as pictures,
@@ -108,7 +108,7 @@ class Displays:
 
     def explore(
         self,
-        path: str | os.PathLike | None = None,
+        path: str | os.PathLike[str] | None = None,
         *,
         compare: Any = None,
         images: Any = None,

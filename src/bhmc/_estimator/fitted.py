@@ -57,7 +57,7 @@ class Fitted:
         check_is_fitted(self)
         return self.tree_.labels_at(level)
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Save parameters and fit in one file, in an atomic write (docs/file-format.md).
 
         The file does not contain the data. A likelihood of your own cannot be saved, because a file
@@ -73,7 +73,7 @@ class Fitted:
         save_model(self, path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> Self:
+    def load(cls, path: str | os.PathLike[str]) -> Self:
         """The model of a file that `save` wrote. Nothing in the file is executed.
 
         Parameters
@@ -85,7 +85,7 @@ class Fitted:
 
         return load_model(path, cls)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         """All but the chains, which are large and of use in this process only."""
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_going"}

@@ -1,5 +1,7 @@
 """`Prediction`: what a fitted `BHMC` says of rows it has not seen. Wiring, no mathematics."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
@@ -36,7 +38,7 @@ class Prediction(Answers, TransformerMixin):
     for every number and -1 for node and component, with a warning.
     """
 
-    def predict(self, X, level: int | None = None, *, out=None) -> NDArray[np.int32]:
+    def predict(self, X: Any, level: int | None = None, *, out: Any = None) -> NDArray[np.int32]:
         """The most probable node of each row at a level: the argmax of `predict_proba`.
 
         Nodes are numbered from 0 within the level, as in `labels_` and `labels_at`: at the leaves
@@ -66,7 +68,7 @@ class Prediction(Answers, TransformerMixin):
         warn_of_empty(found.empty)
         return found.values
 
-    def predict_path(self, X) -> NDArray[np.int32]:
+    def predict_path(self, X: Any) -> NDArray[np.int32]:
         """(n, n_levels + 1) node ids of `tree_`, root first: the path of the most probable leaf.
 
         A node of the path need not be the most probable node of its level, because the probability
@@ -83,7 +85,7 @@ class Prediction(Answers, TransformerMixin):
         warn_of_empty(found.empty)
         return found.values
 
-    def predict_proba(self, X, level: int | None = None, *, return_new: bool = False):
+    def predict_proba(self, X: Any, level: int | None = None, *, return_new: bool = False) -> Any:
         """Probability of each node of a level, given that the row joins one that exists.
 
         p(z | x) is proportional to the probability that the row's walk down the tree, by the nested
@@ -116,7 +118,7 @@ class Prediction(Answers, TransformerMixin):
         known, new = found.values[:, :-1], found.values[:, -1]
         return (known, new) if return_new else known
 
-    def transform(self, X, *, return_new: bool = False):
+    def transform(self, X: Any, *, return_new: bool = False) -> Any:
         """Responsibilities: how probable each component of the tree is for each row.
 
         p(k | x) is proportional to w_k f(x; theta_k), with w_k the probability of component k for
@@ -145,7 +147,7 @@ class Prediction(Answers, TransformerMixin):
         probabilities, new = found.values[:, :-1], found.values[:, -1]
         return (probabilities, new) if return_new else probabilities
 
-    def predict_component(self, X, *, out=None) -> NDArray[np.int32]:
+    def predict_component(self, X: Any, *, out: Any = None) -> NDArray[np.int32]:
         """(n,) the most probable component of each row: the argmax of `transform`.
 
         Parameters
@@ -159,7 +161,7 @@ class Prediction(Answers, TransformerMixin):
         warn_of_empty(found.empty)
         return found.values
 
-    def get_feature_names_out(self, input_features=None) -> NDArray[np.object_]:
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns of `transform`: component0, component1, ...
 
         Parameters
@@ -171,7 +173,7 @@ class Prediction(Answers, TransformerMixin):
         names = [f"component{k}" for k in range(self.tree_.n_components)]
         return np.array(names, dtype=object)
 
-    def score_samples(self, X) -> NDArray[np.float64]:
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
         """(n,) log density of each row: log of the mean over kept draws of p(x | draw).
 
         The density of a row with missing entries is the density of its other entries, so compare
@@ -187,7 +189,7 @@ class Prediction(Answers, TransformerMixin):
         warn_of_empty(found.empty)
         return found.values
 
-    def outlier_scores(self, X, *, random_state=0) -> NDArray[np.float64]:
+    def outlier_scores(self, X: Any, *, random_state: Any = 0) -> NDArray[np.float64]:
         """(n,) how unusual each new row is, from 0 to 1: 1 minus a predictive tail probability.
 
         A score of 0.99 says that 99 % of new rows of the model have a higher density than this row.
@@ -208,7 +210,7 @@ class Prediction(Answers, TransformerMixin):
         warn_of_empty(found.empty)
         return found.values
 
-    def score(self, X, y=None) -> float:
+    def score(self, X: Any, y: Any = None) -> float:
         """The mean of `score_samples` over the rows that have entries.
 
         Parameters
@@ -224,7 +226,7 @@ class Prediction(Answers, TransformerMixin):
         filled = density[~np.isnan(density)]
         return float(np.mean(filled)) if len(filled) else float("nan")
 
-    def sample(self, n_samples: int = 1, random_state=None):
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
         """New rows from the posterior predictive distribution.
 
         For each row: a kept draw chosen at random, a component by that draw's weights (possibly one

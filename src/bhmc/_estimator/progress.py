@@ -153,7 +153,7 @@ class CallbackSupport:
     imported only by those who use callbacks.
     """
 
-    def set_callbacks(self, *callbacks):
+    def set_callbacks(self, *callbacks: Any) -> Any:
         """Have callbacks of scikit-learn (a bar, say) hear of every chain and sweep of a fit.
 
         Parameters

@@ -15,7 +15,7 @@ from bhmc.rows.local import LocalRows
 
 def sweep(
     state: State,
-    X,
+    X: Any,
     *,
     hyper: Hyper,
     likelihood: str | Likelihood,

@@ -27,7 +27,7 @@ _FORMAT = "bhmc search 1"
 class Book:
     """All scores by (round, split); `path` is None or the file that holds them as well."""
 
-    def __init__(self, plan: Plan, path: str | os.PathLike | None):
+    def __init__(self, plan: Plan, path: str | os.PathLike[str] | None):
         self._plan, self._path = plan, None if path is None else Path(path)
         self.scores: dict[tuple[int, int], Score] = {}
         self.n_resumed = 0
@@ -105,7 +105,7 @@ class Book:
         write_atomically(path, "".join(lines))
 
 
-def seed_in(path: str | os.PathLike | None) -> tuple[Any, tuple[int, ...]] | None:
+def seed_in(path: str | os.PathLike[str] | None) -> tuple[Any, tuple[int, ...]] | None:
     """(entropy, spawn key) of the search that wrote this file; None where there is no file."""
     if path is None or not Path(path).exists():
         return None

@@ -38,7 +38,7 @@ class SearchResult:
     seconds: float
     """Time this call took."""
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """`table` as a pandas frame, a row for each round."""
         return import_pandas("to_frame").DataFrame(self.table).set_index("round")
 

@@ -46,7 +46,7 @@ _BETWEEN_LINES = 15.0
 
 
 def search(
-    X,
+    X: Any,
     *,
     likelihood: str | Likelihood = "auto",
     subset: float = 0.15,
@@ -56,8 +56,8 @@ def search(
     priors: Mapping[str, Any] | None = None,
     max_seconds: float | None = None,
     n_jobs: int | None = None,
-    random_state=None,
-    checkpoint: str | os.PathLike | None = None,
+    random_state: Any = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: bool | Callable[[str], object] = True,
 ) -> SearchResult:
     """Look for settings of `BHMC` that give rows not seen a higher density than the defaults do.

@@ -108,7 +108,7 @@ class ColumnPlan(NamedTuple):
         return [j for j, column in enumerate(self.columns) if column.is_fitted]
 
     @property
-    def names(self) -> list:
+    def names(self) -> list[str]:
         """Names of the columns that are data."""
         return [column.name for column in self.columns if column.is_fitted]
 

@@ -1,6 +1,6 @@
 """What all baselines share: rows go in, a `Tree` and a flat cut of it come out."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +25,7 @@ class TreeEstimator(ClusterMixin, BaseEstimator):
     labels_: NDArray[np.int32]
     """(n,) the rows cut from the tree into `n_clusters` clusters, or into its leaves if fewer."""
 
-    def fit(self, X: ArrayLike, y: Any = None):
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Make the tree of the rows of X; `y` is not used."""
         n_clusters = check_whole(self.n_clusters, "n_clusters", 1)
         rows, _ = read_data(X, least_rows=2)

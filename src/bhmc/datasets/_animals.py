@@ -20,9 +20,9 @@ the source.
 
 
 def load_animals(
-    path: str | os.PathLike,
+    path: str | os.PathLike[str],
     *,
-    labels: str | os.PathLike | None = None,
+    labels: str | os.PathLike[str] | None = None,
     return_X_y: bool = False,
     as_frame: bool = False,
 ) -> Any:
@@ -69,7 +69,7 @@ def load_animals(
     )
 
 
-def _labels_of(names: list[str], labels: str | os.PathLike) -> list[list[str]]:
+def _labels_of(names: list[str], labels: str | os.PathLike[str]) -> list[list[str]]:
     """The path of classes of each name."""
     paths = {row[0]: row[1:] for row in read_rows(labels)[1]}
     absent = [name for name in names if name not in paths]

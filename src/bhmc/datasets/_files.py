@@ -41,7 +41,7 @@ def rows_of(content: bytes) -> tuple[list[str], list[list[str]]]:
     return header, rows
 
 
-def read_rows(path: str | os.PathLike) -> tuple[list[str], list[list[str]]]:
+def read_rows(path: str | os.PathLike[str]) -> tuple[list[str], list[list[str]]]:
     """(header, rows) of a file with at least one row below its header."""
     file = Path(path)
     if not file.is_file():

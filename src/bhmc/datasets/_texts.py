@@ -51,7 +51,7 @@ def load_wordnet_things(*, embedded: bool = False) -> Any:
 
 
 def load_products(
-    path: str | os.PathLike,
+    path: str | os.PathLike[str],
     *,
     text: str | Sequence[str] = _TEXT,
     category: str = _CATEGORY,

@@ -1,6 +1,6 @@
 """The families that "auto" takes."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -19,7 +19,7 @@ from bhmc.likelihoods.product import Product
 _LEAST_WORDS, _ZEROS, _MORE_THAN_FLAGS = 10, 2 / 3, 1 / 3
 
 
-def choose(X, located: bool = False) -> str:
+def choose(X: Any, located: bool = False) -> str:
     """The name of the family that "auto" takes for X, by its values alone.
 
     Nothing but 0 and 1 (and missing entries), and both of them: "bernoulli". Counts of words or the

@@ -1,7 +1,7 @@
 """What the families of whole numbers share: checks, `ColumnFamily`, draws by log gammas."""
 
 from collections.abc import Callable
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -84,7 +84,7 @@ def draw_log_gamma(shapes: Floats, rng: np.random.Generator) -> Floats:
 
 
 def draw_log_dirichlet(
-    shapes: Floats, starts: NDArray, widths: NDArray, rng: np.random.Generator
+    shapes: Floats, starts: NDArray[Any], widths: NDArray[Any], rng: np.random.Generator
 ) -> Floats:
     """log p for every block of columns, p ~ Dir(its shapes): gammas divided by their sum."""
     log_g = draw_log_gamma(shapes, rng)

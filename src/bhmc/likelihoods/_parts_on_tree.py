@@ -19,7 +19,7 @@ from bhmc.likelihoods._protocol import Likelihood
 from bhmc.likelihoods.blocks import Floats
 
 
-def split(numbers: NDArray, widths: list[int]) -> list[NDArray]:
+def split(numbers: NDArray[Any], widths: list[int]) -> list[NDArray[Any]]:
     """The parts' shares of the last axis."""
     pieces, start = [], 0
     for width in widths:
@@ -155,7 +155,7 @@ class FamilyOfParts(Located):
         """The parameters of each part."""
 
     @abstractmethod
-    def _of_statistics(self, numbers: NDArray) -> list[NDArray]:
+    def _of_statistics(self, numbers: NDArray[Any]) -> list[NDArray[Any]]:
         """The statistics of each part."""
 
     @property

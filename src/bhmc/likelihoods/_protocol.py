@@ -163,7 +163,9 @@ class Family(ABC):
     def check_precision(self, dtype: str) -> None:  # noqa: B027
         """Refuse a type of the likelihood tiles in which they would lose too many digits."""
 
-    def fill(self, rows: slice, statistics: NDArray, natural: NDArray, out: NDArray) -> None:
+    def fill(
+        self, rows: slice, statistics: NDArray[Any], natural: NDArray[Any], out: NDArray[Any]
+    ) -> None:
         """out[n, k] = log f(x_n; theta_k) - h(x_n) for a slice of rows, in the type of `out`.
 
         Parameters
@@ -181,7 +183,7 @@ class Family(ABC):
             statistics, natural = statistics.astype(out.dtype), natural.astype(out.dtype)
         np.matmul(statistics, natural.T, out=out)
 
-    def log_likelihood(self, natural: Floats, sums: Floats, components: NDArray) -> float:
+    def log_likelihood(self, natural: Floats, sums: Floats, components: NDArray[Any]) -> float:
         """sum over n of log f(x_n; theta_c_n) - h(x_n).
 
         Parameters
@@ -228,7 +230,7 @@ class Family(ABC):
         self.fill(everything, self.statistics(everything), self.natural(theta), table)
         return table + self.log_base()[:, None]
 
-    def sums(self, components: NDArray, n_components: int) -> Floats:
+    def sums(self, components: NDArray[Any], n_components: int) -> Floats:
         """(K, s): sums of t over the rows of each component.
 
         Parameters
@@ -273,7 +275,7 @@ class BaseMeasure(ABC):
         """(K, p): theta_k ~ p(theta | its rows), from the sums (K, s) of t over them."""
 
     def log_predictive(
-        self, rows: slice, component: NDArray, sums: Floats, without: bool
+        self, rows: slice, component: NDArray[Any], sums: Floats, without: bool
     ) -> Floats | None:
         """(rows,): log p(x_n | other rows of its component) - h(x_n); None: no quick closed form.
 
@@ -385,11 +387,11 @@ class Likelihood(ABC):
     """Whether they must: other transitions refuse it."""
 
     @classmethod
-    def scaled_to(cls, X) -> "Likelihood":
+    def scaled_to(cls, X: Any) -> "Likelihood":
         """The family in the units of X, where it has units. X must hold all rows."""
         return cls()
 
-    def with_tails(self, X) -> "Likelihood | None":
+    def with_tails(self, X: Any) -> "Likelihood | None":
         """The likelihood with noise that has heavy tails, as held-out rows ask for; None if none.
 
         Parameters
@@ -399,19 +401,19 @@ class Likelihood(ABC):
         """
         return None
 
-    def counted(self, X) -> "Likelihood":
+    def counted(self, X: Any) -> "Likelihood":
         """A copy with what the family would count in X as a setting; X must hold all rows.
 
         Other rows are then read as these are.
         """
         return self
 
-    def extents(self, X) -> Floats:
+    def extents(self, X: Any) -> Floats:
         """(n,): how much of each row of X there is, for densities depend on it: known entries."""
         n, d = X.shape
         return np.full(n, float(d)) if sparse.issparse(X) else (~np.isnan(X)).sum(axis=1) * 1.0
 
-    def with_extents(self, X) -> "Likelihood":
+    def with_extents(self, X: Any) -> "Likelihood":
         """A copy whose simulated rows have the totals of the rows of X, where rows have totals."""
         return self
 
@@ -420,7 +422,7 @@ class Likelihood(ABC):
         return f"{type(self).__name__} for all columns"
 
     @abstractmethod
-    def prepare(self, X, summary: ColumnSummary | None = None) -> ConjugateFamily:
+    def prepare(self, X: Any, summary: ColumnSummary | None = None) -> ConjugateFamily:
         """Check the settings against X and return the family bound to it.
 
         Parameters

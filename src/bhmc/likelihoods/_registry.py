@@ -73,7 +73,7 @@ def unscaled(name: str) -> "Likelihood":
     return class_of(name)(**FAMILIES[name].settings)
 
 
-def by_name(name: str, X=None, **settings) -> "Likelihood":
+def by_name(name: str, X: Any = None, **settings: Any) -> "Likelihood":
     """The likelihood that a name stands for.
 
     Parameters

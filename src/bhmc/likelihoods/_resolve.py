@@ -1,6 +1,7 @@
 """From what a user writes as `likelihood` to an object: names, "auto", columns of frames."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from scipy import sparse
 
@@ -15,7 +16,7 @@ from bhmc.likelihoods.product import Product
 
 def resolve(
     likelihood: str | Likelihood,
-    X=None,
+    X: Any = None,
     columns: Columns | None = None,
     located: bool = False,
     numbers: str | None = None,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,7 @@ class ColumnSummary:
     sample: Floats
 
     @classmethod
-    def of(cls, X, first_row: int = 0, n_total: int | None = None) -> Self:
+    def of(cls, X: Any, first_row: int = 0, n_total: int | None = None) -> Self:
         """The summary of a block of rows.
 
         Parameters

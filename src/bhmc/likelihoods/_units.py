@@ -1,7 +1,7 @@
 """What Gaussian families that work in units of the columns have in common."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +24,7 @@ class InUnits(Likelihood):
     covariances: ClassVar[tuple[str, ...]] = ("diagonal", "spherical")
 
     @classmethod
-    def scaled_to(cls, X: Floats, **settings) -> Self:
+    def scaled_to(cls, X: Floats, **settings: Any) -> Self:
         """The family in the units of X: its column means and standard deviations.
 
         Spherical: the root mean square of the deviations of the columns that vary. X must hold all

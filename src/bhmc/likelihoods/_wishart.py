@@ -1,5 +1,7 @@
 """Inverse Wishart matrices: draws of their factors, and triangles."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
@@ -8,7 +10,7 @@ from scipy.special import gammaln
 from bhmc.likelihoods.blocks import Floats
 
 
-def draw_factors(root: NDArray, nu: Floats, rng: np.random.Generator) -> Floats:
+def draw_factors(root: NDArray[Any], nu: Floats, rng: np.random.Generator) -> Floats:
     """(K, d, d): T lower triangular, T T' ~ W^-1(root root', nu).
 
     By Bartlett, B' B ~ W(I, nu) if B is lower triangular with B_ij ~ N(0, 1) below the diagonal
@@ -40,7 +42,7 @@ def log_multigamma(a: Floats | float, d: int) -> Floats:
     return gammaln(np.asarray(a)[..., None] - np.arange(d) / 2).sum(axis=-1)
 
 
-def over_triangle(left: NDArray, triangle: NDArray, transposed: bool = False) -> Floats:
+def over_triangle(left: NDArray[Any], triangle: NDArray[Any], transposed: bool = False) -> Floats:
     """left triangle^-1, or left triangle'^-1, for a lower triangle.
 
     BLAS itself, whose columns are our rows: LAPACK's solver wakes all threads for a 2 x 2 matrix.

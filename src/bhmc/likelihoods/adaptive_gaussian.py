@@ -3,13 +3,13 @@
 import copy
 import math
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincc, gammainccinv, gammaln
 
-from bhmc.likelihoods._protocol import Likelihood
+from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
 from bhmc.likelihoods._resolution import checked_least, least_variance
 from bhmc.likelihoods._summary import ColumnSummary
 from bhmc.likelihoods._truncated import gamma_above
@@ -70,13 +70,13 @@ class AdaptiveGaussian(Learning):
     allows_missing = True
 
     @classmethod
-    def scaled_to(cls, X: Floats, **settings) -> "AdaptiveGaussian":
+    def scaled_to(cls, X: Floats, **settings: Any) -> "AdaptiveGaussian":
         """The family in the units of X, no finer than its rows can show. X must hold all rows."""
         free = FreeGaussian.scaled_to(X, **settings)
         least = least_variance(X, free)
         return cls(location=free.location, scale=free.scale, least_variance=least, **settings)
 
-    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "AdaptiveGaussianFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> ConjugateFamily:
         """The family bound to X."""
         return AdaptiveGaussianFamily(self, X, summary)
 
@@ -123,7 +123,7 @@ class SettledGaussian(Likelihood):
     strength: Floats
     shape: float
 
-    def prepare(self, X: Floats, summary: ColumnSummary | None = None):
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> NoReturn:
         """Refused: this class simulates data and cannot be fitted."""
         raise TypeError("SettledGaussian simulates data and cannot be fitted.")
 

@@ -15,7 +15,7 @@ from bhmc.likelihoods._discrete import (
 )
 from bhmc.likelihoods._located import TreePrior
 from bhmc.likelihoods._logits import LogitUnits, prior_of_logits
-from bhmc.likelihoods._protocol import Likelihood
+from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
 from bhmc.likelihoods._summary import ColumnSummary
 from bhmc.likelihoods.blocks import Floats, by_rows, over
 
@@ -50,7 +50,7 @@ class Bernoulli(Likelihood):
         share = (ones + 0.5) / (seen + 1)
         return cls(a=2 * share, b=2 * (1 - share))
 
-    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "BernoulliFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> ConjugateFamily:
         """The family bound to X."""
         return BernoulliFamily(self, X, summary)
 

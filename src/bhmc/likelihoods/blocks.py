@@ -1,6 +1,7 @@
 """Rows a block at a time, so that no step needs memory for all rows at once."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +38,7 @@ def by_rows(n: int, of_slice: Callable[[slice], Floats], height: int = 4096) -> 
     return numbers
 
 
-def product_in_double(statistics: NDArray, natural: NDArray, out: NDArray) -> None:
+def product_in_double(statistics: NDArray[Any], natural: NDArray[Any], out: NDArray[Any]) -> None:
     """out = statistics natural', computed in float64 whatever the type of `out`."""
     if out.dtype == np.float64:
         np.matmul(statistics, natural.T, out=out)

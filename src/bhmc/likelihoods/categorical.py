@@ -67,7 +67,7 @@ class Categorical(Likelihood):
         shares = _shares_of(X, widths) if self.shares is None else self.shares
         return replace(self, n_categories=number, shares=shares)
 
-    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "CategoricalFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> ConjugateFamily:
         """The family bound to X."""
         return CategoricalFamily(self, X, summary)
 

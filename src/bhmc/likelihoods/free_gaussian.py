@@ -2,10 +2,10 @@
 
 import copy
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 from bhmc._validation.parameters import check_positive
@@ -58,7 +58,7 @@ class FreeGaussian(InUnits):
     noise: float = 0.2
     strength: float = 0.2
 
-    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "FreeGaussianFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> ConjugateFamily:
         """The family bound to X."""
         return FreeGaussianFamily(self, X, summary)
 
@@ -162,7 +162,9 @@ class FreeGaussianFamily(ConjugateFamily):
         last = [fall, np.zeros((len(theta), 1))] if self._missing else [fall.sum(axis=1)[:, None]]
         return np.hstack([slope, -0.5 / v, *last])
 
-    def fill(self, rows: slice, statistics, natural, out) -> None:
+    def fill(
+        self, rows: slice, statistics: NDArray[Any], natural: NDArray[Any], out: NDArray[Any]
+    ) -> None:
         """eta . t in float64 whatever the type of the table: y^2 / v is large before it cancels."""
         if out.dtype == np.float64:
             super().fill(rows, statistics, natural, out)

@@ -2,7 +2,7 @@
 
 import copy
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,7 +65,7 @@ class FullGaussian(Likelihood):
     sigma0: ArrayLike | None = None
 
     @classmethod
-    def scaled_to(cls, X: Floats, **settings) -> "FullGaussian":
+    def scaled_to(cls, X: Floats, **settings: Any) -> "FullGaussian":
         """The family in the units of X: mu0 its mean and sigma0 its covariance.
 
         A constant column counts as having variance 1. Where columns are collinear, or nearly, 1e-6
@@ -83,7 +83,7 @@ class FullGaussian(Likelihood):
             correlation += _RIDGE * np.eye(len(mean))
         return cls(mu0=mean, sigma0=correlation * deviation * deviation[:, None], **settings)
 
-    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "FullGaussianFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> ConjugateFamily:
         """The family bound to X."""
         return FullGaussianFamily(self, X, summary)
 
@@ -200,7 +200,9 @@ class FullGaussianFamily(ConjugateFamily):
         eta[:, -1] = -log_diagonal.sum(axis=1) - 0.5 * (m * pulled).sum(axis=1)
         return eta
 
-    def fill(self, rows: slice, statistics, natural, out) -> None:
+    def fill(
+        self, rows: slice, statistics: NDArray[Any], natural: NDArray[Any], out: NDArray[Any]
+    ) -> None:
         """eta . t in float64 whatever the type of the table: terms are large before they cancel."""
         product_in_double(statistics, natural, out)
 
@@ -287,7 +289,7 @@ class FullGaussianFamily(ConjugateFamily):
         family._within = np.linalg.cholesky((scatter + len(sums) * np.eye(self._d)) / total)
         return family
 
-    def sums(self, components: NDArray, n_components: int) -> Floats:
+    def sums(self, components: NDArray[Any], n_components: int) -> Floats:
         """(K, s): sums of t over the rows of each component, without a wide t for every row."""
         d, (i, j) = self._d, self._lower
         sums = np.zeros((n_components, self.n_statistics))

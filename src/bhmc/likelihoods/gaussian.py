@@ -1,6 +1,7 @@
 """x ~ N(theta, Sigma) with Sigma known, and theta ~ N(mu0, Sigma0)."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -74,9 +75,7 @@ class Gaussian(Likelihood):
         spread = np.where(squares > 0, squares / len(X), 1.0)
         return cls(sigma2=_NOISE_SHARE * spread, mu0=mean, sigma0=spread)
 
-    def prepare(
-        self, X: Floats, summary: ColumnSummary | None = None
-    ) -> "GaussianFamily | LearnedNoiseFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> ConjugateFamily:
         """The family bound to X."""
         learned = isinstance(self.sigma2, Prior)
         bound = LearnedNoiseFamily if learned else GaussianFamily
@@ -195,7 +194,9 @@ class GaussianFamily(NoiseUnits, ConjugateFamily):
         np.multiply(_squares(m), -0.5, out=eta[:, -1])
         return eta
 
-    def fill(self, rows: slice, statistics, natural, out) -> None:
+    def fill(
+        self, rows: slice, statistics: NDArray[Any], natural: NDArray[Any], out: NDArray[Any]
+    ) -> None:
         """y . m - |m|^2 / 2, and -|y - m|^2 / 2 for rows far from everything."""
         super().fill(rows, statistics, natural, out)
         far = self._far_rows(rows)
@@ -235,7 +236,7 @@ class GaussianFamily(NoiseUnits, ConjugateFamily):
         squares = ((m - mean) ** 2 / variance).sum(axis=1)
         return self._constant - 0.5 * (squares + np.log(variance).sum())
 
-    def log_likelihood(self, natural: Floats, sums: Floats, components) -> float:
+    def log_likelihood(self, natural: Floats, sums: Floats, components: Any) -> float:
         """sum over n of log f(x_n; theta_c_n) - h(x_n); row by row where some rows are far."""
         if not len(self._far):
             return super().log_likelihood(natural, sums, components)

@@ -169,7 +169,9 @@ class WithGaps(NoiseUnits, LearnedMeans):
         seen = ~self._gaps.is_empty[rows, None]
         return u, np.broadcast_to(seen, u.shape).astype(np.float64)
 
-    def fill(self, rows: slice, statistics: NDArray, natural: NDArray, out: NDArray) -> None:
+    def fill(
+        self, rows: slice, statistics: NDArray[Any], natural: NDArray[Any], out: NDArray[Any]
+    ) -> None:
         """log f - h of filled rows where gaps are `given`, else of the entries that rows have."""
         super().fill(rows, statistics, natural, out)
         at, which = self._in_slice(rows)
@@ -210,7 +212,7 @@ class WithGaps(NoiseUnits, LearnedMeans):
         table[self._gaps.is_empty[rows]] = 0.0
         return table
 
-    def log_likelihood(self, natural: Floats, sums: Floats, components: NDArray) -> float:
+    def log_likelihood(self, natural: Floats, sums: Floats, components: NDArray[Any]) -> float:
         """sum over n of log f(x_n; theta_c_n) - h(x_n), of the entries that rows have."""
         own = components[self._gaps.rows]
         filled = np.einsum("ns,ns->", self._own, natural[own])

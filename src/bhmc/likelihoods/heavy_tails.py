@@ -2,7 +2,7 @@
 
 import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ class HeavyTailed(Gaussian):
 
     degrees: float = np.inf
 
-    def prepare(self, X: Floats, summary: ColumnSummary | None = None):
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> NoReturn:
         """Refused: a fit takes `ShapedGaussian`, which learns sigma2."""
         raise TypeError("Rows with weights are fitted by ShapedGaussian(degrees=...).")
 
@@ -183,7 +183,9 @@ class HeavyTailedFamily(ShapedGaussianFamily):
         """y: without weights."""
         return self._plain(rows)[:, :-1]
 
-    def fill(self, rows: slice, statistics: NDArray, natural: NDArray, out: NDArray) -> None:
+    def fill(
+        self, rows: slice, statistics: NDArray[Any], natural: NDArray[Any], out: NDArray[Any]
+    ) -> None:
         """log f - h; given weights, that of Gaussian rows."""
         if self._is_given:
             super().fill(rows, statistics, natural, out)
@@ -200,7 +202,7 @@ class HeavyTailedFamily(ShapedGaussianFamily):
         """The same of all rows."""
         return float(self.log_base().sum())
 
-    def log_likelihood(self, natural: Floats, sums: Floats, components: NDArray) -> float:
+    def log_likelihood(self, natural: Floats, sums: Floats, components: NDArray[Any]) -> float:
         """sum over n of log f(x_n; theta_c_n) - h(x_n), without weights."""
 
         def of_slice(rows: slice) -> Floats:

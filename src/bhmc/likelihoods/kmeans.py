@@ -2,6 +2,8 @@
 and importing them takes as long as half of a small fit.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -56,7 +58,7 @@ def _seeds(points: Floats, k: int, rng: np.random.Generator) -> Floats:
     return points[chosen]
 
 
-def group_means(points: Floats, group: NDArray, k: int) -> Floats:
+def group_means(points: Floats, group: NDArray[Any], k: int) -> Floats:
     """(k, p): the mean of every group; none is empty.
 
     Parameters

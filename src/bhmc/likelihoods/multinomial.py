@@ -49,21 +49,21 @@ class Multinomial(Likelihood):
     allows_sparse = True
 
     @classmethod
-    def scaled_to(cls, X) -> "Multinomial":
+    def scaled_to(cls, X: Any) -> "Multinomial":
         """The family whose simulated rows have the median total of the rows of X: all rows."""
         totals = np.asarray(X.sum(axis=1)).ravel()
         middle = np.median(totals[np.isfinite(totals)]) if len(totals) else 1.0
         return cls(n_trials=int(np.clip(middle, 0, LARGEST_COUNT)))
 
-    def extents(self, X) -> Floats:
+    def extents(self, X: Any) -> Floats:
         """(n,): totals of rows."""
         return np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
 
-    def with_extents(self, X) -> "Multinomial":
+    def with_extents(self, X: Any) -> "Multinomial":
         """A copy whose simulated rows have the totals of the rows of X."""
         return replace(self, n_trials=self.extents(X).astype(np.int64))
 
-    def prepare(self, X, summary: ColumnSummary | None = None) -> "MultinomialFamily":
+    def prepare(self, X: Any, summary: ColumnSummary | None = None) -> ConjugateFamily:
         """The family bound to X."""
         return MultinomialFamily(self, X, summary)
 
@@ -100,7 +100,7 @@ class MultinomialFamily(ConjugateFamily):
     t(x) = (x, 1), sparse where X is; eta(theta) = (theta, 0); h(x) = log N! - sum_d log x_d!.
     """
 
-    def __init__(self, likelihood: Multinomial, X, summary: ColumnSummary | None = None):
+    def __init__(self, likelihood: Multinomial, X: Any, summary: ColumnSummary | None = None):
         self.n_rows, d = X.shape
         self.n_parameters, self.n_statistics = d, d + 1
         self._X, self._kept = _checked(X), None
@@ -180,7 +180,7 @@ class MultinomialFamily(ConjugateFamily):
         return draw_log_dirichlet(self._prior + sums[:, :-1], np.zeros(1, dtype=np.int64), d, rng)
 
     def log_predictive(
-        self, rows: slice, component: NDArray, sums: Floats, without: bool
+        self, rows: slice, component: NDArray[Any], sums: Floats, without: bool
     ) -> Floats:
         """log p(x | S) - h(x): as `log_new`, with a + S in place of a, S the other rows' counts."""
         x = sparse.csr_array(self.statistics(rows)[:, :-1])
@@ -193,7 +193,7 @@ class MultinomialFamily(ConjugateFamily):
         each = np.bincount(owners, log_rising(shapes, x.data), minlength=n)
         return each - log_rising(whole, totals)
 
-    def fill(self, rows: slice, statistics: Any, natural: NDArray, out: NDArray) -> None:
+    def fill(self, rows: slice, statistics: Any, natural: NDArray[Any], out: NDArray[Any]) -> None:
         """out[n, k] = x_n . theta_k, without a dense copy of sparse rows."""
         if not sparse.issparse(statistics):
             super().fill(rows, statistics, natural, out)
@@ -206,7 +206,7 @@ class MultinomialFamily(ConjugateFamily):
             natural = natural[:, used]
         out[:] = statistics @ natural.T
 
-    def sums(self, components: NDArray, n_components: int) -> Floats:
+    def sums(self, components: NDArray[Any], n_components: int) -> Floats:
         """(K, s): sums of t over the rows of each component, entry by entry where X is sparse."""
         sums = np.zeros((n_components, self.n_statistics))
         for rows in slices(self.n_rows):
@@ -254,7 +254,7 @@ def _bytes_of(X) -> int:
     return X.nbytes
 
 
-def _by_entry(of_rows: NDArray, x) -> NDArray:
+def _by_entry(of_rows: NDArray[Any], x) -> NDArray[Any]:
     """Each row's number, repeated for each of the entries that the sparse x stores of it."""
     return np.repeat(of_rows, np.diff(x.indptr))
 

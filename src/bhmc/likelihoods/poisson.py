@@ -18,7 +18,7 @@ from bhmc.likelihoods._discrete import (
     is_count,
     log_rising,
 )
-from bhmc.likelihoods._protocol import Likelihood
+from bhmc.likelihoods._protocol import ConjugateFamily, Likelihood
 from bhmc.likelihoods._scales import column_scales
 from bhmc.likelihoods._summary import ColumnSummary, summary_of_all
 from bhmc.likelihoods.blocks import Floats, by_rows, over
@@ -55,7 +55,7 @@ class Poisson(Likelihood):
         some = mean > 0
         return cls(shape=shape, rate=np.where(some, shape / np.where(some, mean, 1.0), 1.0))
 
-    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "PoissonFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> ConjugateFamily:
         """The family bound to X."""
         return PoissonFamily(self, X, summary)
 

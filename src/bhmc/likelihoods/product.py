@@ -51,7 +51,7 @@ class Product(LikelihoodOfParts):
     parts: Sequence[tuple[Likelihood | str, Any]]
     names: Sequence[str] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         parts = tuple(_checked_part(part) for part in _listed(self.parts))
         if not parts:
             raise ValueError("Product needs at least one part, a pair (family, columns).")
@@ -66,7 +66,7 @@ class Product(LikelihoodOfParts):
             )
 
     @classmethod
-    def scaled_to(cls, X: Floats, parts=(), names=None) -> "Product":
+    def scaled_to(cls, X: Floats, parts: Any = (), names: Any = None) -> "Product":
         """The product of these parts; families given by name are in the units of their columns.
 
         X must hold all rows.
@@ -107,7 +107,7 @@ class Product(LikelihoodOfParts):
         pairs = zip(self.families, self.columns(X.shape[1]), strict=True)
         return self._with([family.with_extents(X[:, own]) for family, own in pairs])
 
-    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "ProductFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> ConjugateFamily:
         """The family bound to X."""
         self._check_scales_known(X, summary)
         summary = summary_of_all(X, summary)
@@ -381,7 +381,9 @@ class ProductFamily(FamilyOfParts, ConjugateFamily):
         for part in self._parts:
             part.check_precision(dtype)
 
-    def fill(self, rows: slice, statistics: NDArray, natural: NDArray, out: NDArray) -> None:
+    def fill(
+        self, rows: slice, statistics: NDArray[Any], natural: NDArray[Any], out: NDArray[Any]
+    ) -> None:
         """The sum of the parts' tables."""
         pieces = zip(self._of_statistics(statistics), self._of_statistics(natural), strict=True)
         own = np.empty(out.shape, out.dtype)
@@ -390,7 +392,7 @@ class ProductFamily(FamilyOfParts, ConjugateFamily):
             if i:
                 out += own
 
-    def log_likelihood(self, natural: Floats, sums: Floats, components: NDArray) -> float:
+    def log_likelihood(self, natural: Floats, sums: Floats, components: NDArray[Any]) -> float:
         """The sum over the parts."""
         pieces = zip(self._of_statistics(natural), self._of_statistics(sums), strict=True)
         return sum(
@@ -413,14 +415,14 @@ class ProductFamily(FamilyOfParts, ConjugateFamily):
         family._parts = [part.for_groups(labels) for part in self._parts]
         return family
 
-    def sums(self, components: NDArray, n_components: int) -> Floats:
+    def sums(self, components: NDArray[Any], n_components: int) -> Floats:
         """(K, s): the sums of the parts."""
         return np.hstack([part.sums(components, n_components) for part in self._parts])
 
     def _of_theta(self, theta: Floats) -> list[Floats]:
         return split(theta, self._own_parameters)
 
-    def _of_statistics(self, numbers: NDArray) -> list[NDArray]:
+    def _of_statistics(self, numbers: NDArray[Any]) -> list[NDArray[Any]]:
         return split(numbers, self._own_statistics)
 
     def _of_shared(self, shared: Floats) -> list[Floats]:

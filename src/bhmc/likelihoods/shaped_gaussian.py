@@ -1,7 +1,7 @@
 """x ~ N(theta, sigma2 shape): a known shape of the covariance, whose size is learned."""
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from bhmc.likelihoods._degrees import noise_degrees
 from bhmc.likelihoods._kinds import of_one_kind
 from bhmc.likelihoods._located import TreePrior, prior_in_noise_units
 from bhmc.likelihoods._missing import has_missing
+from bhmc.likelihoods._protocol import ConjugateFamily
 from bhmc.likelihoods._resolution import least_variance
 from bhmc.likelihoods._scales import column_scales, common_deviation
 from bhmc.likelihoods._shape import noise_shape
@@ -97,7 +98,7 @@ class ShapedGaussian(Learning):
         return self.degrees != np.inf
 
     @classmethod
-    def scaled_to(cls, X: Floats, **settings) -> Self:
+    def scaled_to(cls, X: Floats, **settings: Any) -> Self:
         """Location, shape and least variance from X, which must hold all rows.
 
         Degrees of freedom, too, where `degrees` is "auto". Rows with missing entries have no say.
@@ -171,7 +172,7 @@ class ShapedGaussian(Learning):
         d = rows.shape[1]
         return check_vector(self.location, d, "location") + rows @ self.root(d).T
 
-    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> "ShapedGaussianFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> ConjugateFamily:
         """The family bound to X."""
         if check_degrees(self.degrees) == np.inf:
             if not has_missing(X):

@@ -2,7 +2,7 @@
 
 import copy
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,7 @@ from bhmc._validation.parameters import check_positive
 from bhmc.likelihoods._learned_means import LearnedMeans
 from bhmc.likelihoods._located import NoiseUnits, TreePrior, prior_in_noise_units
 from bhmc.likelihoods._missing import has_missing
+from bhmc.likelihoods._protocol import ConjugateFamily
 from bhmc.likelihoods._resolution import checked_least, least_variance
 from bhmc.likelihoods._summary import ColumnSummary
 from bhmc.likelihoods._units import InUnits, Learning
@@ -73,7 +74,7 @@ class SharedGaussian(InUnits, Learning):
     least_variance: ArrayLike = 0.0
 
     has_places = True
-    covariances = ("diagonal", "spherical", "full")
+    covariances: ClassVar[tuple[str, ...]] = ("diagonal", "spherical", "full")
 
     @property
     def draws_missing(self) -> bool:  # type: ignore[override]
@@ -81,7 +82,7 @@ class SharedGaussian(InUnits, Learning):
         return self.covariance == "full"
 
     @classmethod
-    def scaled_to(cls, X: Floats, **settings) -> Self:
+    def scaled_to(cls, X: Floats, **settings: Any) -> Self:
         """The family in the units of X, no finer than its rows can show. X must hold all rows.
 
         With a full covariance `least_variance` is left as it is.
@@ -91,9 +92,7 @@ class SharedGaussian(InUnits, Learning):
             return likelihood
         return replace(likelihood, least_variance=least_variance(X, likelihood))
 
-    def prepare(
-        self, X: Floats, summary: ColumnSummary | None = None
-    ) -> "SharedGaussianFamily | TiedGaussianFamily":
+    def prepare(self, X: Floats, summary: ColumnSummary | None = None) -> ConjugateFamily:
         """The family bound to X."""
         if self.covariance != "full":
             return SharedGaussianFamily(self, X, summary)

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,7 +146,9 @@ class TiedGaussianFamily(NoiseUnits, LearnedMeans):
         turned = self._scaled(theta) @ self._turn.T
         return np.column_stack([turned @ self._turn, -0.5 * (turned**2).sum(axis=1)])
 
-    def fill(self, rows: slice, statistics, natural, out) -> None:
+    def fill(
+        self, rows: slice, statistics: NDArray[Any], natural: NDArray[Any], out: NDArray[Any]
+    ) -> None:
         """eta . t in float64 whatever the type of the table: terms are large before they cancel."""
         product_in_double(statistics, natural, out)
 

@@ -287,7 +287,7 @@ def _tree_of_labels(labels: ArrayLike, name: str) -> Tree:
     return tree if array.dtype.kind not in "OU" else tree.rename(_label_names(tree, array))
 
 
-def _label_names(tree: Tree, labels: NDArray) -> dict[int | str, str | None]:
+def _label_names(tree: Tree, labels: NDArray[Any]) -> dict[int | str, str | None]:
     """Labels that are text are the names of their nodes."""
     _, row = np.unique(tree.paths[:, 1:], return_index=True)
     places = zip(*np.unravel_index(row, labels.shape), strict=True)
@@ -309,7 +309,7 @@ def _common_rows(a: Tree, b: Tree) -> NDArray[np.int64]:
     return np.repeat(np.arange(len(a.paths)), 2).reshape(-1, 2)
 
 
-def _rows_by_name(of_a: NDArray, of_b: NDArray) -> NDArray[np.int64]:
+def _rows_by_name(of_a: NDArray[Any], of_b: NDArray[Any]) -> NDArray[np.int64]:
     for names, side in ((of_a, "a"), (of_b, "b")):
         if len(np.unique(names)) < len(names):
             raise ValueError(

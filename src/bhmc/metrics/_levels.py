@@ -81,6 +81,6 @@ def level_table(tree: Tree, truth: ArrayLike, cut: str = "depth") -> list[LevelR
     return rows
 
 
-def _row(level: int, n_true: int, classes: NDArray, found: NDArray) -> LevelRow:
+def _row(level: int, n_true: int, classes: NDArray[Any], found: NDArray[Any]) -> LevelRow:
     scores = [score(classes, found) for score in (purity, nmi, ari, f_measure, ami)]
     return LevelRow(level, n_true, len(np.unique(found)), *scores)

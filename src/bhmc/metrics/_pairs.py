@@ -1,6 +1,6 @@
 """Class numbers from labels of any kind, and how many data each class and cluster share."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,7 +33,7 @@ def codes(labels: ArrayLike, name: str) -> NDArray[np.int64]:
     return np.unique(array, return_inverse=True)[1].astype(np.int64)
 
 
-def _is_missing(array: NDArray) -> NDArray[np.bool_]:
+def _is_missing(array: NDArray[Any]) -> NDArray[np.bool_]:
     """Where there is no label: None, or NaN, which is not equal to itself."""
     if array.dtype.kind == "O":
         return np.array([label is None or label != label for label in array], dtype=bool)

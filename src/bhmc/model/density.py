@@ -1,5 +1,7 @@
 """`log_joint`: the log density of a state with its data, whatever the transition."""
 
+from typing import Any
+
 from bhmc.likelihoods import Likelihood, resolve
 from bhmc.model.checks import check_functional_data, check_parameters, check_state
 from bhmc.model.hyper import check_hyper
@@ -7,7 +9,7 @@ from bhmc.model.registry import transition_of
 from bhmc.model.state import Hyper, State
 
 
-def log_joint(state: State, X, *, hyper: Hyper, likelihood: str | Likelihood) -> float:
+def log_joint(state: State, X: Any, *, hyper: Hyper, likelihood: str | Likelihood) -> float:
     """log p(X, theta, c, B, V | hyper), the log density of a state with its data.
 
     log p(V) + log p(B) + sum_n log beta_{leaf(n), c_n} + sum_k log h(theta_k)

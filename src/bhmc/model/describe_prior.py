@@ -1,7 +1,7 @@
 """`describe_prior`: what settings imply before any data are seen."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class PriorDescription:
             raise KeyError(f"{what!r} is not one of {', '.join(map(repr, lines))}.")
         return lines[what]
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """The lines as a pandas frame, by name."""
         return import_pandas("to_frame").DataFrame(self.lines).set_index("what")
 
@@ -69,12 +69,12 @@ def describe_prior(
     n: int,
     *,
     n_levels: int = 3,
-    alpha="learn",
-    gamma0="learn",
-    gamma="learn",
+    alpha: Any = "learn",
+    gamma0: Any = "learn",
+    gamma: Any = "learn",
     fixed_components: int | None = None,
     n_samples: int = 200,
-    random_state=None,
+    random_state: Any = None,
 ) -> PriorDescription:
     """What settings of `BHMC` imply for n data, before any data are seen.
 

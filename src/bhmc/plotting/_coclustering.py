@@ -86,7 +86,7 @@ def plot_coclustering(
     *,
     tree: Tree | None = None,
     rows: ArrayLike | None = None,
-    names: Iterable | None = None,
+    names: Iterable[Any] | None = None,
     ax: Axes | None = None,
     max_cells: int = 500,
 ) -> Axes:

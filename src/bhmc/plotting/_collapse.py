@@ -9,6 +9,7 @@ row is counted, and every node that is not passed over.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +81,7 @@ class Marks:
         """(m,) rows that come before each mark when rows are in the order of the tree."""
         return _starts(self.parent, self.size)
 
-    def placed(self, width: NDArray) -> NDArray:
+    def placed(self, width: NDArray[Any]) -> NDArray[Any]:
         """(m,) where marks of these widths begin, if those below one lie side by side in order."""
         return _starts(self.parent, width)
 

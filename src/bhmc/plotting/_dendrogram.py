@@ -85,7 +85,7 @@ def plot_dendrogram(
     tree: Any,
     *,
     ax: Axes | None = None,
-    names: Iterable | None = None,
+    names: Iterable[Any] | None = None,
     max_tips: int = 40,
     support: bool = True,
     label: str = "nats of log likelihood lost by sharing one parameter",

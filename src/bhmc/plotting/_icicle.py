@@ -70,7 +70,7 @@ def plot_icicle(
     tree: Any,
     *,
     ax: Axes | None = None,
-    names: Iterable | None = None,
+    names: Iterable[Any] | None = None,
     max_nodes: int = 200,
     min_size: int = 1,
     min_support: float | None = None,

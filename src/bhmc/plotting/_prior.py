@@ -33,7 +33,7 @@ class PriorPosterior(NamedTuple):
 
     name: str
     """Its name, as in `Draws.numbers()`."""
-    draws: NDArray
+    draws: NDArray[Any]
     """(chain, draw) its values in the draws."""
     x: NDArray[np.float64] | None
     """Where the prior's density is given; None for a number of nodes or components."""
@@ -85,10 +85,10 @@ def prior_posterior_data(
 def plot_prior_posterior(
     model: Any,
     *,
-    ax: Sequence[Axes] | NDArray | None = None,
+    ax: Sequence[Axes] | NDArray[Any] | None = None,
     n_samples: int = 100,
     max_rows: int = 20_000,
-) -> NDArray:
+) -> NDArray[Any]:
     """Priors against draws.
 
     For every hyperparameter that is learned: the density of its prior and a histogram of the draws.

@@ -25,7 +25,7 @@ class Trace(NamedTuple):
 
     name: str
     """Its name, as in `Draws.numbers()`."""
-    values: NDArray
+    values: NDArray[Any]
     """(chain, draw) its values; the warm-up is not among them."""
     ranks: NDArray[np.float64]
     """(chain, bin) how many of each chain's values have a rank in each of equal bins. Where chains
@@ -49,10 +49,10 @@ def plot_trace(
     draws: Any,
     names: Sequence[str] | None = None,
     *,
-    ax: Sequence[Axes] | NDArray | None = None,
+    ax: Sequence[Axes] | NDArray[Any] | None = None,
     panel: str = "rank",
     n_bins: int = 20,
-) -> NDArray:
+) -> NDArray[Any]:
     """Numbers of the draws in the order in which they were drawn, a row for each number.
 
     Only numbers that do not depend on labels are shown. To the right, by chain: how ranks among all

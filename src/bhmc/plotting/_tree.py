@@ -32,7 +32,7 @@ def plot_tree(
     tree: Any,
     *,
     ax: Axes | None = None,
-    names: Iterable | None = None,
+    names: Iterable[Any] | None = None,
     max_nodes: int = 80,
     min_size: int = 1,
     min_support: float | None = None,

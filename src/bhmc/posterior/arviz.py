@@ -55,11 +55,11 @@ def to_arviz(draws: Draws) -> Any:
     return arviz.from_dict(groups, dims=_DIMS, coords=levels, index_origin=0)
 
 
-def _posterior(draws: Draws) -> dict[str, NDArray]:
+def _posterior(draws: Draws) -> dict[str, NDArray[Any]]:
     vectors = {name: getattr(draws, name) for name in ("nodes_at", "entropy_at", "shared")}
     # ArviZ has no quantiles of truth values.
     vectors["together"] = draws.together.astype(np.int8)
-    found: dict[str, NDArray] = {name: getattr(draws, name) for name in _SCALARS}
+    found: dict[str, NDArray[Any]] = {name: getattr(draws, name) for name in _SCALARS}
     found |= draws.learned
     found |= {name: values for name, values in vectors.items() if values.shape[2]}
     if len(draws.partitions) == draws.n_chains * draws.n_draws:

@@ -66,7 +66,7 @@ def to_arviz_with_data(
     names = {"row": row_names, "column": column_names}
     coords = {dim: list(values) for dim, values in names.items() if values is not None}
 
-    def add(group: str, values: NDArray, dims: list[str], **more: Any) -> None:
+    def add(group: str, values: NDArray[Any], dims: list[str], **more: Any) -> None:
         made = arviz.dict_to_dataset(
             {"X": values},
             dims={"X": dims},
@@ -91,7 +91,7 @@ def _no_draws(group: str) -> dict[str, Any]:
     return {"sample_dims": []} if group == "observed_data" else {}
 
 
-def _kept_whole(draws: Draws) -> tuple[Draws, NDArray]:
+def _kept_whole(draws: Draws) -> tuple[Draws, NDArray[Any]]:
     """The draws whose mixtures were kept in all chains, and (chain, draw) those mixtures."""
     if not draws.mixtures:
         raise ValueError("to_arviz with data needs the mixtures of draws, and none was kept.")

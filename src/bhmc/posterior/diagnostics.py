@@ -68,7 +68,7 @@ class Diagnostics:
     """Number of chains."""
     n_draws: int
     """Draws of each chain."""
-    table: dict[str, NDArray]
+    table: dict[str, NDArray[Any]]
     """Columns `name`, `mean`, `sd`, `mcse_mean`, `rhat`, `ess_bulk`, `ess_tail`, `constant` and
     `ok`, an entry a number. A constant has no R-hat (NaN) and is not judged."""
     findings: tuple[Finding, ...]
@@ -165,7 +165,7 @@ def diagnose(
     return Diagnostics(draws.n_chains, draws.n_draws, table, tuple(findings), tuple(remarks))
 
 
-def _measure(names: NDArray, values: NDArray[np.float64]) -> dict[str, NDArray]:
+def _measure(names: NDArray[Any], values: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
     """The columns of the table, but for the verdict."""
     constant = values.max(axis=(0, 1)) == values.min(axis=(0, 1))
     freedom = min(1, values[..., 0].size - 1)
@@ -232,7 +232,7 @@ def _low_ess(names, ess, n_draws) -> Iterator[Finding]:
         yield Finding(f"{names[i]} has {ess[i]:.0f} effective draws in {n_draws}", _MORE_DRAWS)
 
 
-def _remarks(table: dict[str, NDArray], n_chains: int) -> Iterator[str]:
+def _remarks(table: dict[str, NDArray[Any]], n_chains: int) -> Iterator[str]:
     if n_chains == 1:
         yield "One chain cannot show that chains agree: fit with n_chains=2 or more."
     if table["constant"].any() and not table["constant"].all():
@@ -264,7 +264,7 @@ def _count(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
-def _lines(table: dict[str, NDArray]) -> Iterator[str]:
+def _lines(table: dict[str, NDArray[Any]]) -> Iterator[str]:
     """The table as lines of text: names to the left, numbers to the right."""
     width = max(len("number"), *(len(name) for name in table["name"]))
     yield f"{'number':{width}}  {'mean':>10}  {'sd':>9}  {'R-hat':>6}  ESS bulk  ESS tail  ok"
@@ -281,7 +281,7 @@ def _lines(table: dict[str, NDArray]) -> Iterator[str]:
             yield f"{name}: {len(rows) - len(shown)} more, {failed} of them NO"
 
 
-def _line(table: dict[str, NDArray], i: int, width: int) -> str:
+def _line(table: dict[str, NDArray[Any]], i: int, width: int) -> str:
     mean, sd = f"{table['mean'][i]:.4g}", f"{table['sd'][i]:.3g}"
     if table["constant"][i]:
         figures = f"{'-':>6}  {'-':>8}  {'-':>8}  -"

@@ -25,7 +25,7 @@ _CHAINS = ("#523687", "#E1A233", "#52AA61", "#9D3F01")
 class DrawsDisplay:
     """The methods of `Draws` for pictures and notebooks."""
 
-    def plot(self, kind: str = "trace", **options) -> Any:
+    def plot(self, kind: str = "trace", **options: Any) -> Any:
         """A picture of the draws, with matplotlib (`pip install bhmc[plot]`).
 
         Parameters
@@ -95,14 +95,14 @@ def diagnostics_html(found: Diagnostics) -> str:
     return f"<div><p><b>{verdict}</b>, {size}.</p>{table(head, rows)}<ul>{items}</ul></div>"
 
 
-def _judged(columns: dict[str, NDArray], i: int) -> list[str]:
+def _judged(columns: dict[str, NDArray[Any]], i: int) -> list[str]:
     ess = min(columns["ess_bulk"][i], columns["ess_tail"][i])
     figures = (f"{columns['mean'][i]:.4g}", f"{columns['sd'][i]:.3g}", f"{columns['rhat'][i]:.3f}")
     passes = "yes" if columns["ok"][i] else "<b>no</b>"
     return [escape(str(columns["name"][i])), *figures, f"{ess:.0f}", passes]
 
 
-def _moments(values: NDArray) -> list[str]:
+def _moments(values: NDArray[Any]) -> list[str]:
     numbers = np.asarray(values, dtype=float)
     found = (numbers.mean(), numbers.std(), numbers.min(), numbers.max())
     return [f"{value:.4g}" for value in found]

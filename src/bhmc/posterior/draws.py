@@ -87,13 +87,13 @@ class Draws(DrawsDisplay):
     mixture_index: NDArray[np.int64]
     """(kept, 2) chain and draw of each of `mixtures`."""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         values = (getattr(self, field.name) for field in fields(self))
         for value in (*values, *self.learned.values()):
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         # NumPy forgets the flag when it pickles or copies an array.
         self.__dict__.update(state)
         self.__post_init__()
@@ -124,14 +124,14 @@ class Draws(DrawsDisplay):
         """Rows of the data."""
         return len(self.partitions[0].leaf) if self.partitions else 0
 
-    def numbers(self) -> dict[str, NDArray]:
+    def numbers(self) -> dict[str, NDArray[Any]]:
         """Every number of a draw by its name, each an array (chain, draw).
 
         Levels, pairs and shared numbers are named `nodes_at[2]`, `together[0]` and `shared[0]`.
         Levels count from 1. Of a vector of more than 3,000 numbers, such as a covariance of many
         columns in `shared`, evenly spaced ones are here, 3,000 at most.
         """
-        found: dict[str, NDArray] = {}
+        found: dict[str, NDArray[Any]] = {}
         for name in _SCALARS:
             if self.n_components.any() or name not in _OF_COMPONENTS:
                 found[name] = getattr(self, name)
@@ -223,7 +223,7 @@ class Draws(DrawsDisplay):
             parts[index] = np.array([place for _, *place in left], dtype=np.int64).reshape(-1, 2)
         return replace(self, **parts)
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Save in one file, whole or not at all (docs/file-format.md).
 
         Parameters
@@ -236,7 +236,7 @@ class Draws(DrawsDisplay):
         write(path, "draws", self)
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> Draws:
+    def load(cls, path: str | os.PathLike[str]) -> Draws:
         """The draws of a file that `save` wrote.
 
         Parameters
@@ -299,7 +299,9 @@ def concat(draws: Sequence[Draws]) -> Draws:
     return replace(first, **parts)
 
 
-def learned_value(learned: Mapping[str, NDArray], name: str, owner: str) -> NDArray[np.float64]:
+def learned_value(
+    learned: Mapping[str, NDArray[Any]], name: str, owner: str
+) -> NDArray[np.float64]:
     """A hyperparameter by its name.
 
     Parameters
@@ -317,7 +319,7 @@ def learned_value(learned: Mapping[str, NDArray], name: str, owner: str) -> NDAr
     return learned[name]
 
 
-def _entries(name: str, values: NDArray, first: int) -> dict[str, NDArray]:
+def _entries(name: str, values: NDArray[Any], first: int) -> dict[str, NDArray[Any]]:
     """`alpha`, or the numbers of a vector as `shared[0]`, `shared[1]`, ... counted from `first`.
 
     Of very many numbers, evenly spaced ones.

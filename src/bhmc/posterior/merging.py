@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +89,7 @@ class _Groups:
         stale[kept] = True
         self._nearest[stale] = self._lost[stale].argmin(axis=1)
 
-    def _compare(self, one: int, others: NDArray) -> None:
+    def _compare(self, one: int, others: NDArray[Any]) -> None:
         """What a group would lose with each of the others."""
         if len(others):
             together = self._log_maximum(self._sums[one] + self._sums[others])

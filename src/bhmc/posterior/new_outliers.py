@@ -8,6 +8,7 @@ itself.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ _MOST_DRAWS, _NEW_ROWS = 20, 500
 
 
 def new_outlier_scores(
-    mixtures: Sequence[Mixture], likelihood: Likelihood, X, seed: np.random.SeedSequence
+    mixtures: Sequence[Mixture], likelihood: Likelihood, X: Any, seed: np.random.SeedSequence
 ) -> Floats:
     """(n,) P(p(new row) > p(row)); NaN for a row without any entry.
 

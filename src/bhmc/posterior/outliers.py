@@ -65,7 +65,7 @@ class SeatedDraw(NamedTuple):
 def outlier_scores(
     draws: Sequence[SeatedDraw],
     likelihood: Likelihood,
-    X,
+    X: Any,
     rng: np.random.Generator,
 ) -> Floats:
     """(n,) P(D(new row) > D(row)), the mean over draws; see this file's docstring.
@@ -193,7 +193,7 @@ def _evenly(draws: Sequence[SeatedDraw], n_numbers: int) -> list[SeatedDraw]:
 
 
 def sums_of_others(
-    family: ConjugateFamily, rows: slice, component: NDArray, sums: Floats
+    family: ConjugateFamily, rows: slice, component: NDArray[Any], sums: Floats
 ) -> Floats:
     """(rows, s) sums of t over the other rows of each row's component.
 
@@ -217,7 +217,7 @@ def sums_of_others(
     return others
 
 
-def _summed(family: ConjugateFamily, component: NDArray, row: int) -> Floats:
+def _summed(family: ConjugateFamily, component: NDArray[Any], row: int) -> Floats:
     """(s,) the sum of t over the other rows of a row's component, without subtraction."""
     mates = np.flatnonzero(component == component[row])
     total = np.zeros(family.n_statistics)
@@ -248,7 +248,7 @@ def _log_own(
 
 
 def _draw_theta(
-    family: Any, sums: Floats, mixture: Mixture, component: NDArray, rng: np.random.Generator
+    family: Any, sums: Floats, mixture: Mixture, component: NDArray[Any], rng: np.random.Generator
 ) -> Floats:
     """(m, p) theta of components given sums of their rows, from H or from where they began."""
     if mixture.places is None:

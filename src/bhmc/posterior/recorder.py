@@ -62,17 +62,17 @@ class Recorder:
     """
 
     def __init__(self, plan: Plan | None = None):
-        self.plan = plan or Plan(state_step=0, partition_step=0)
+        self.plan: Plan = plan or Plan(state_step=0, partition_step=0)
         self.rows: list[Row] = []
         self.warmup_learned: list[Learned] = []
         self.warmup_shared: list[NDArray[np.float64]] = []
-        self.wholes = Thinned(self.plan.state_step, self.plan.state_bytes)
+        self.wholes: Thinned = Thinned(self.plan.state_step, self.plan.state_bytes)
         limit = 2**62 if self.plan.every_partition else self.plan.partition_bytes
         step = 1 if self.plan.every_partition else self.plan.partition_step
-        self.partitions = Thinned(step, limit)
-        self.pairs = np.empty((0, 2), dtype=np.int64)
+        self.partitions: Thinned = Thinned(step, limit)
+        self.pairs: NDArray[np.int64] = np.empty((0, 2), dtype=np.int64)
         self.best: Any = None
-        self.best_value = -np.inf
+        self.best_value: float = -np.inf
 
     def on_warmup(self, sampler: Sampler) -> None:
         """Note what the sampler has learned so far.
@@ -343,7 +343,7 @@ def _numbers(
     )
 
 
-def _table(values: list[list[Any]]) -> NDArray:
+def _table(values: list[list[Any]]) -> NDArray[Any]:
     """(chain, draw, ...) of one number; (chain, draw, 0) where not all draws have levels."""
     lengths = {np.size(value) for chain in values for value in chain}
     if len(lengths) > 1:

@@ -276,7 +276,7 @@ def draws_within(draws: Draws, most_bytes: int) -> Draws:
     )
 
 
-def _within(things: tuple, index: NDArray, most_bytes: int) -> tuple[tuple, NDArray, int]:
+def _within(things: tuple, index: NDArray[Any], most_bytes: int) -> tuple[tuple, NDArray[Any], int]:
     """The things that stay, the chain and draw of each, and the bytes of all."""
     sizes = np.array([_bytes_in(thing) for thing in things], dtype=np.int64)
     stays = index[:, 1] % step_within(index[:, 1].tolist(), sizes.tolist(), most_bytes) == 0
@@ -296,7 +296,7 @@ def small(partition: Partition) -> Partition:
     return Partition(_small(leaf), _small(component), parents)
 
 
-def _small(labels: NDArray) -> NDArray:
+def _small(labels: NDArray[Any]) -> NDArray[Any]:
     return labels.astype(np.min_scalar_type(int(labels.max(initial=0))))
 
 

@@ -5,6 +5,7 @@ H being the entropy of the shares of the rows. They do not depend on labels.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +89,9 @@ def compared(draws: Sequence[Partition]) -> list[Partition]:
     return [draws[i] for i in evenly_spaced(len(draws), most)]
 
 
-def expected_vi(candidates: Iterable[NDArray], draws: Sequence[NDArray]) -> NDArray[np.float64]:
+def expected_vi(
+    candidates: Iterable[NDArray[Any]], draws: Sequence[NDArray[Any]]
+) -> NDArray[np.float64]:
     """(candidates,) mean variation of information from each candidate to the draws.
 
     Parameters
@@ -132,8 +135,8 @@ def coclustering(
     draws: Draws,
     level: int | str = "component",
     *,
-    rows: NDArray | Sequence[int] | None = None,
-    columns: NDArray | Sequence[int] | None = None,
+    rows: NDArray[Any] | Sequence[int] | None = None,
+    columns: NDArray[Any] | Sequence[int] | None = None,
 ) -> NDArray[np.float64]:
     """Share of the kept draws in which two rows are in one node of a level, or one component.
 

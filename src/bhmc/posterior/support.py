@@ -5,6 +5,7 @@ is 1 for the same rows and 0 for none in common.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,9 @@ from bhmc.posterior.summary import evenly_spaced
 _MOST_COMPARED = 100
 
 
-def soft_support(paths: NDArray, n_nodes: int, draws: Sequence[Partition]) -> NDArray[np.float64]:
+def soft_support(
+    paths: NDArray[Any], n_nodes: int, draws: Sequence[Partition]
+) -> NDArray[np.float64]:
     """(n_nodes,) mean over draws of max over B of J(A, B), B being any node of the draw.
 
     The root of every draw has all rows, so the support of a node is at least its share of the rows.
@@ -35,7 +38,9 @@ def soft_support(paths: NDArray, n_nodes: int, draws: Sequence[Partition]) -> ND
     return _mean_matches(paths, n_nodes, draws, np.empty((paths.shape[1], 0)))
 
 
-def path_support(paths: NDArray, n_nodes: int, draws: Sequence[Partition]) -> NDArray[np.float64]:
+def path_support(
+    paths: NDArray[Any], n_nodes: int, draws: Sequence[Partition]
+) -> NDArray[np.float64]:
     """(n, m) mean over draws of max over B of J(A, B), A being the row's node at a level.
 
     B is any node of the draw that holds the row. So a row has less support than its node where the
@@ -72,7 +77,9 @@ def _mean_matches(
     return of_nodes / len(compared)
 
 
-def node_support(paths: NDArray, draws: Sequence[Partition], n_nodes: int) -> NDArray[np.float64]:
+def node_support(
+    paths: NDArray[Any], draws: Sequence[Partition], n_nodes: int
+) -> NDArray[np.float64]:
     """(n_nodes,) share of the draws that have a node, at any level, of exactly the same rows.
 
     Sets of rows are compared by sums of random 64-bit numbers, one a row: two different sets have

@@ -90,21 +90,21 @@ class OptimalThresholdPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         noise = None if self.noise is None else check_positive(self.noise, "noise")
         X = _dense(validate_data(self, X, accept_sparse="csr", dtype=float, ensure_min_samples=2))
         wanted = _check_wanted(self.n_components, min(X.shape))
-        self.mean_ = X.mean(axis=0) if self.centre else np.zeros(X.shape[1])
-        self.scale_ = _scales(X) if self.standardise else np.ones(X.shape[1])
+        self.mean_: NDArray[np.float64] = X.mean(axis=0) if self.centre else np.zeros(X.shape[1])
+        self.scale_: NDArray[np.float64] = _scales(X) if self.standardise else np.ones(X.shape[1])
         _, values, directions = np.linalg.svd((X - self.mean_) / self.scale_, full_matrices=False)
         self.singular_values_ = values
         noisy = len(X), max(int(_varies(X).sum()), 1)
-        self.threshold_ = _threshold(values, noisy, noise)
-        self.n_above_ = int((values > self.threshold_).sum())
-        self.n_components_ = wanted or max(self.n_above_, 1)
+        self.threshold_: float = _threshold(values, noisy, noise)
+        self.n_above_: int = int((values > self.threshold_).sum())
+        self.n_components_: int = wanted or max(self.n_above_, 1)
         if wanted is None and not self.n_above_:
             warnings.warn(
                 "No singular value is above the threshold, so the table looks like noise: the "
                 "largest one is kept.",
                 stacklevel=2,
             )
-        self.components_ = directions[: self.n_components_]
+        self.components_: NDArray[np.float64] = directions[: self.n_components_]
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -140,7 +140,7 @@ class OptimalThresholdPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _n_features_out(self) -> int:
         return self.n_components_
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

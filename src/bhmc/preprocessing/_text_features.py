@@ -141,7 +141,7 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self._warn_of_wordless(numbers)
         return np.asarray(numbers @ self.components_.T)
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Save parameters and fit in one file, as data (docs/file-format.md).
 
         A sentence model is saved by its folder or name, not by its weights.
@@ -161,7 +161,7 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         save_model(self, path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> Self:
+    def load(cls, path: str | os.PathLike[str]) -> Self:
         """What `save` wrote. Nothing in the file is executed.
 
         Parameters
@@ -256,7 +256,7 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         drop = "_encoder" if state.get("model_") else ""
         return {name: value for name, value in state.items() if name != drop}
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True

@@ -158,13 +158,13 @@ def _pruned_heights(
     return new
 
 
-def _sums(group: NDArray, values: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
+def _sums(group: NDArray[Any], values: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
     sums = np.zeros(n_groups, dtype=np.int64)
     np.add.at(sums, group, values)
     return sums
 
 
-def _mean_weights(tree: Tree, group: NDArray, sizes: NDArray) -> NDArray[np.float64]:
+def _mean_weights(tree: Tree, group: NDArray[Any], sizes: NDArray[Any]) -> NDArray[np.float64]:
     """Weights of a rest: what its rows have on average, the mean of its nodes' by their sizes."""
     weights = np.zeros((len(sizes), tree.weights.shape[1]))
     share = tree.sizes / sizes[group]  # exactly 1 where a node stays as it was

@@ -243,7 +243,7 @@ def _chosen(
 
 
 def _members(
-    tree: Tree, membership: NDArray[np.float64], rows: Sequence[int] | NDArray
+    tree: Tree, membership: NDArray[np.float64], rows: Sequence[int] | NDArray[Any]
 ) -> tuple[Member, ...]:
     return tuple(
         Member(int(i), str(i if tree.names is None else tree.names[i]), float(membership[i]))

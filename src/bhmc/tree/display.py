@@ -13,7 +13,7 @@ class TreeDisplay:
 
     heights: Any
 
-    def plot(self, kind: str | None = None, **options) -> Any:
+    def plot(self, kind: str | None = None, **options: Any) -> Any:
         """A picture of the tree, with matplotlib (`pip install bhmc[plot]`).
 
         Parameters
@@ -38,7 +38,7 @@ class TreeDisplay:
 
     def explore(
         self,
-        path: str | os.PathLike | None = None,
+        path: str | os.PathLike[str] | None = None,
         *,
         compare: Any = None,
         images: Any = None,

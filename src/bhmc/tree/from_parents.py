@@ -101,7 +101,7 @@ def levelled(rooted: Rooted, max_levels: int | None) -> tuple[dict[str, Any], ND
 
 def _levels(
     rooted: Rooted, depth: NDArray[np.int64], n_levels: int
-) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Paths; of the new nodes, level by level, parents, levels and the node each stands for."""
     n = len(rooted.tips)
     old = np.empty((n, n_levels + 1), dtype=np.int64)  # the node of each datum at each level

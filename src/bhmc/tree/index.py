@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,7 +84,7 @@ def count_components(tree: Tree) -> Counts:
 
 
 def order_nodes(
-    paths: NDArray, parents: NDArray, levels: NDArray, sizes: NDArray
+    paths: NDArray[Any], parents: NDArray[Any], levels: NDArray[Any], sizes: NDArray[Any]
 ) -> NDArray[np.int64]:
     """Node ids in a tree's own order: by level, then parent, larger first, then first member."""
     n, n_columns = paths.shape
@@ -104,7 +104,7 @@ def order_nodes(
     return np.concatenate(order)
 
 
-def uppermost(parents: NDArray, sizes: NDArray) -> NDArray[np.int64]:
+def uppermost(parents: NDArray[Any], sizes: NDArray[Any]) -> NDArray[np.int64]:
     """(n_nodes,) the uppermost node of the same rows: an only child has the rows of its parent.
 
     Parameters

@@ -77,7 +77,7 @@ def _parsed(text: str) -> dict[str, Any]:
     return content
 
 
-def _listed(array: NDArray) -> list:
+def _listed(array: NDArray[Any]) -> list:
     if array.dtype.kind in "Mm":
         array = array.astype(str)  # names that are dates
     values = array.tolist()
@@ -100,7 +100,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool) else str(value)
 
 
-def _array(values: list, name: str) -> NDArray:
+def _array(values: list, name: str) -> NDArray[Any]:
     dtype = _DTYPES.get(name, np.float64)
     try:
         return np.array(values, dtype=dtype)  # NumPy reads the words NaN and Infinity too
@@ -108,7 +108,7 @@ def _array(values: list, name: str) -> NDArray:
         raise ValueError(f"{name!r} of this JSON is not an array of numbers: {error}.") from error
 
 
-def _texts(values: list) -> NDArray:
+def _texts(values: list) -> NDArray[Any]:
     """Names as they were: an array of one kind where they are of one kind."""
     kinds = {type(value) for value in values}
     return np.array(values, dtype=None if len(kinds) == 1 else object)

@@ -89,7 +89,7 @@ class NodeFeatures:
     kinds: NDArray[np.int8]
     """(features,) 0: number, 1: share (of rows that have a 1), 2: word."""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for one in fields(self):
             getattr(self, one.name).flags.writeable = False
 
@@ -127,7 +127,7 @@ class Comparison(NamedTuple):
 
 
 def node_features(
-    tree: Tree, blocks: Callable[[], Iterator[Floats]], words: Sequence[bool] | NDArray
+    tree: Tree, blocks: Callable[[], Iterator[Floats]], words: Sequence[bool] | NDArray[Any]
 ) -> NodeFeatures:
     """What sets each node of a tree apart.
 
@@ -277,7 +277,7 @@ def _words_of_rows(blocks: Iterator[Floats], words: NDArray[np.bool_], n: int) -
     return total
 
 
-def _telling(columns: NDArray, statistic: Floats) -> Floats:
+def _telling(columns: NDArray[Any], statistic: Floats) -> Floats:
     """By what features are ranked; see this file's docstring. Places without one come last."""
     size = np.abs(statistic) - _ABOUT_THE_SAME * (statistic < 0)
     return np.where(columns < 0, -np.inf, size)

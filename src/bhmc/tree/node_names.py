@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bhmc.tree import Tree
 
 
-def renamed(tree: Tree, names: Mapping[int | str, str | None]) -> NDArray | None:
+def renamed(tree: Tree, names: Mapping[int | str, str | None]) -> NDArray[Any] | None:
     """(n_nodes,) the names of the nodes after a change, "" without one; None: no node has one."""
     if not isinstance(names, Mapping):
         raise TypeError(f"rename takes a dict from nodes to names, got {names!r}.")

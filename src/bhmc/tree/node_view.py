@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ class Node:
     """
 
     __slots__ = ("id", "tree")
+    id: int
+    tree: Tree
 
     def __init__(self, tree: Tree, id: int):
         self.tree, self.id = tree, id
@@ -99,7 +101,7 @@ class Node:
         return self.tree.members(self.id)
 
     @property
-    def row_names(self) -> list:
+    def row_names(self) -> list[Any]:
         """Names of these rows; their numbers where rows have no names."""
         rows, names = self.rows, self.tree.names
         return (rows if names is None else names[rows]).tolist()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ def knows_features(tree: Tree) -> bool:
     return all(part is not None for part in parts)
 
 
-def node_table(tree: Tree, n_features: int) -> dict[str, NDArray]:
+def node_table(tree: Tree, n_features: int) -> dict[str, NDArray[Any]]:
     """The columns of `Tree.nodes`."""
     counts = tree._counts
     unknown = np.full(tree.n_nodes, np.nan)
@@ -96,8 +96,8 @@ def top_features(
 
 
 def _of_columns(
-    tree: Tree, table: sparse.csr_array, chosen: NDArray, nodes: NDArray, n: int
-) -> tuple[NDArray, NDArray]:
+    tree: Tree, table: sparse.csr_array, chosen: NDArray[Any], nodes: NDArray[Any], n: int
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Numbers and values of the n most telling of some columns, all words or none."""
     assert tree.component_means is not None
     means = tree.component_means[:, chosen]
@@ -127,7 +127,7 @@ def named_features(tree: Tree, node: int, n: int) -> list[tuple[str, float]]:
     ]
 
 
-def _largest(values: NDArray[np.float64], n: int) -> tuple[NDArray, NDArray]:
+def _largest(values: NDArray[np.float64], n: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Columns and values of the n largest magnitudes of each row; NaN counts as 0."""
     values = np.nan_to_num(values)
     left = np.abs(values)

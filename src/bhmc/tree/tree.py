@@ -68,9 +68,9 @@ class Tree(TreeDisplay):
     the node and the data B of any node of the draw; None: not known."""
     exact_support: NDArray[np.float64] | None = None
     """(n_nodes,) share of the kept draws with a node of exactly these data; None: not known."""
-    names: NDArray | None = None
+    names: NDArray[Any] | None = None
     """(n,) what to call each datum; None: its number."""
-    feature_names: NDArray | None = None
+    feature_names: NDArray[Any] | None = None
     """(d,) names of the columns; None: their numbers."""
     component_means: NDArray[np.float64] | None = None
     """(K, d) mean of the data of each component, column by column; None: not known."""
@@ -85,7 +85,7 @@ class Tree(TreeDisplay):
     heights: NDArray[np.float64] | None = None
     """(n_nodes,) how far apart data of the node are, never more than in its parent: the height of a
     merge, the time back to a branching. None: only levels are known."""
-    node_names: NDArray | None = None
+    node_names: NDArray[Any] | None = None
     """(n_nodes,) what a person calls each node, "" for a node without a name; None: no node has
     one. See `rename`."""
     locations: NDArray[np.float64] | None = None
@@ -95,7 +95,7 @@ class Tree(TreeDisplay):
     concentrations: NDArray[np.float64] | None = None
     """(2,) how readily rows open new branches, and new components within a leaf."""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for one in fields(self):
             value = getattr(self, one.name)
             if isinstance(value, np.ndarray):
@@ -105,7 +105,7 @@ class Tree(TreeDisplay):
         # What was looked up already can be looked up again.
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         # NumPy forgets the flag when it pickles or copies an array.
         self.__dict__.update(state)
         self.__post_init__()
@@ -128,7 +128,7 @@ class Tree(TreeDisplay):
         tips: ArrayLike,
         *,
         heights: ArrayLike | None = None,
-        names: Iterable | None = None,
+        names: Iterable[Any] | None = None,
         max_levels: int | None = None,
     ) -> "Tree":
         """Any rooted tree over data; branches that end early go on as only children.
@@ -155,7 +155,7 @@ class Tree(TreeDisplay):
         return tree if names is None else replace(tree, names=_names(tree, names))
 
     @classmethod
-    def from_linkage(cls, Z: ArrayLike, names: Iterable | None = None) -> "Tree":
+    def from_linkage(cls, Z: ArrayLike, names: Iterable[Any] | None = None) -> "Tree":
         """The tree of a linkage matrix of `scipy.cluster.hierarchy`, heights kept.
 
         Parameters
@@ -290,7 +290,7 @@ class Tree(TreeDisplay):
 
     # ---- Tables ----
 
-    def nodes(self, n_features: int = 3) -> dict[str, NDArray]:
+    def nodes(self, n_features: int = 3) -> dict[str, NDArray[Any]]:
         """The nodes as columns of a table, in order of id; `to_frame` gives the same as a frame.
 
         Parameters
@@ -391,7 +391,7 @@ class Tree(TreeDisplay):
 
     def to_text(
         self,
-        names: Iterable | None = None,
+        names: Iterable[Any] | None = None,
         *,
         max_names: int = 8,
         max_depth: int | None = None,
@@ -437,7 +437,7 @@ class Tree(TreeDisplay):
 
     def to_newick(
         self,
-        names: Iterable | None = None,
+        names: Iterable[Any] | None = None,
         *,
         lengths: bool = True,
         labels: str = "id",
@@ -504,14 +504,14 @@ class Tree(TreeDisplay):
         """The tree of a `text` that `to_json` wrote."""
         return cls(**fields_from_json(cls, text))
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Save in the file `path`, whole or not at all (docs/file-format.md)."""
         from bhmc._io.archive import write
 
         write(path, "tree", self)
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> "Tree":
+    def load(cls, path: str | os.PathLike[str]) -> "Tree":
         """The tree of the file `path`, which `save` wrote."""
         from bhmc._io.archive import read
 
@@ -528,5 +528,5 @@ class Tree(TreeDisplay):
         )
 
 
-def _names(tree: Tree, names: Iterable) -> NDArray:
+def _names(tree: Tree, names: Iterable) -> NDArray[Any]:
     return np.array(names_or_own(tree, names))

@@ -112,7 +112,7 @@ class Perch(TreeEstimator):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def partial_fit(self, X: ArrayLike, y: Any = None):
+    def partial_fit(self, X: ArrayLike, y: Any = None) -> "Perch":
         """Insert more rows into the tree, in the order given; `y` is not used.
 
         The first call begins a tree. The work of building `tree_` from all rows so far is done in
@@ -129,8 +129,8 @@ class Perch(TreeEstimator):
             # After every block, so that an interrupt leaves a whole tree behind.
             new = np.arange(len(self._rows), nodes.room[DATA])
             self._nodes, self._rows = nodes, np.append(self._rows, new)
-        self.tree_ = self._tree()
-        self.labels_ = cut_matched(self.tree_, n_clusters)
+        self.tree_: Tree = self._tree()
+        self.labels_: NDArray[np.int32] = cut_matched(self.tree_, n_clusters)
         return self
 
     def _fit_tree(self, X: NDArray[np.float64]) -> Tree:

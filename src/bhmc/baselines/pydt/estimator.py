@@ -140,7 +140,7 @@ class PYDT(TreeEstimator):
         max_seconds: float | None = None,
         n_chains: int = 1,
         n_jobs: int | None = None,
-        checkpoint: str | os.PathLike | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_interval: float = BETWEEN_CHECKPOINTS,
         progress: bool = False,
         random_state: Any = None,
@@ -171,12 +171,14 @@ class PYDT(TreeEstimator):
         recorders = common_draws([one.recorder for one in ended])
         if not recorders:
             raise KeyboardInterrupt
-        self.stopped_early_ = any(one.out_of_time for one in ended)
-        self.interrupted_ = self._are_stopped(ended) and not self.stopped_early_
-        self.n_moves_ = sum(one.result or 0 for one in ended)
+        self.stopped_early_: bool = any(one.out_of_time for one in ended)
+        self.interrupted_: bool = self._are_stopped(ended) and not self.stopped_early_
+        self.n_moves_: int = sum(one.result or 0 for one in ended)
         self.draws_: Draws = collect(recorders)
-        self.traces_ = {name: trace.flatten() for name, trace in self.draws_.learned.items()}
-        self.log_joint_ = _log_joint(self.draws_, self.traces_, priors)
+        self.traces_: dict[str, NDArray[np.float64]] = {
+            name: trace.flatten() for name, trace in self.draws_.learned.items()
+        }
+        self.log_joint_: NDArray[np.float64] = _log_joint(self.draws_, self.traces_, priors)
         best = best_state(recorders)
         self.hyper_: dict[str, float] = best["rates"]
         return _as_tree(DiffusionTree(best["parents"], best["clocks"]), len(X))

@@ -6,7 +6,7 @@ divergences are, it loses no digits. `rest` = 1 - t = exp(-s) is what Brownian m
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,14 +208,14 @@ _KEPT = (
 )
 
 
-def kept(work: Work) -> dict[str, NDArray]:
+def kept(work: Work) -> dict[str, NDArray[Any]]:
     """A copy of all that goes on from one sweep to the next, by name."""
     found = {name: getattr(work, name).copy() for name in _KEPT}
     found["up"] = found["up"][n_leaves(work) :]  # those of the leaves are the data
     return found
 
 
-def restore(work: Work, values: Mapping[str, NDArray]) -> None:
+def restore(work: Work, values: Mapping[str, NDArray[Any]]) -> None:
     """Put back what `kept` returned.
 
     Parameters

@@ -1,0 +1,1 @@
+"""What a release needs, step by step: `make release`."""

@@ -104,6 +104,6 @@ def _alpha(tree: WeightedTree) -> float:
     return tree.hyper.alpha if isinstance(tree, State) else tree.alpha  # type: ignore[attr-defined]
 
 
-def _log(weights: Floats) -> Floats:
+def _log(weights: NDArray) -> Floats:
     with np.errstate(divide="ignore"):  # a weight of 0
         return np.log(weights)

@@ -1,6 +1,7 @@
 """The same seed gives the same draws for any number of threads, processes and BLAS threads."""
 
 import hashlib
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -66,6 +67,47 @@ def test_blas_threads(alone, threads):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == alone
+
+
+def small_fit(seed: int) -> str:
+    """A short fit, for many of them at once."""
+    settings = {**SETTINGS, "random_state": seed, "n_chains": 1}
+    return fingerprint(BHMC(**settings).fit(data()[:300]))
+
+
+@pytest.fixture(scope="module")
+def one_by_one() -> list[str]:
+    """What ten fits of different seeds have, one after the other."""
+    found = [small_fit(seed) for seed in range(10)]
+    assert len(set(found)) == len(found)
+    return found
+
+
+def test_ten_threads_that_fit_at_once(one_by_one):
+    ready, found = threading.Barrier(10), [""] * 10
+
+    def fit(seed):
+        ready.wait(60)
+        found[seed] = small_fit(seed)
+
+    threads = [threading.Thread(target=fit, args=(seed,)) for seed in range(10)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert found == one_by_one
+
+
+@pytest.mark.parametrize(
+    "how", ["fork", "spawn", pytest.param("forkserver", marks=pytest.mark.exact_long)]
+)
+# Python warns of a fork where there are threads; kernels run on the thread that forks.
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_processes_of_every_kind(one_by_one, how):
+    if how not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"this system has no {how}")
+    with multiprocessing.get_context(how).Pool(2) as pool:
+        assert pool.map(small_fit, range(4), chunksize=1) == one_by_one[:4]
 
 
 def test_another_seed_draws_otherwise(alone):

@@ -220,3 +220,16 @@ def test_a_state_of_format_1_of_other_rows(tmp_path):
     write(tmp_path / "chain.0", "checkpoint", values | {"captured": partly})
     with pytest.raises(ValueError, match="its state is of other rows"):
         BHMC(**FIT | {"n_draws": 7}, checkpoint=tmp_path / "chain").fit(ROWS)
+
+
+@pytest.mark.parametrize("transition", ["hdp", "diffused"])
+def test_sums_that_cancel_are_no_forgery(transition, tmp_path):
+    """One component of centred columns: its sums are nothing but rounding errors."""
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    settings = {"n_warmup": 3, "n_chains": 1, "random_state": 0, "checkpoint": tmp_path / "chain"}
+    settings |= {"transition": transition, "likelihood": "gaussian", "n_levels": 2}
+    if transition == "diffused":
+        settings["likelihood"] = "shared_gaussian"
+    first = BHMC(n_draws=5, **settings).fit(X - X.mean(axis=0))
+    more = BHMC(n_draws=8, **settings).fit(X - X.mean(axis=0))
+    np.testing.assert_array_equal(more.draws_.log_joint[:, :5], first.draws_.log_joint)

@@ -380,6 +380,12 @@ def changed(array, place, value):
 
 S = sound_state()
 F = finite_state()
+
+
+def with_hyper(**changes):
+    return S.with_params(hyper=S.hyper._replace(**changes))
+
+
 BROKEN = [
     (S._replace(paths=S.paths[:, 0]), "paths must be (n, n_levels + 1), n_levels >= 1"),
     (S._replace(paths=S.paths[:, :1]), "paths must be (n, n_levels + 1), n_levels >= 1"),
@@ -433,6 +439,19 @@ BROKEN = [
     (S._replace(shared=[1.0]), "shared must be a vector of finite numbers"),
 ]
 
+# Of these callers hear before, as of a parameter.
+BROKEN_HYPER = [
+    (with_hyper(gamma=0.0), "gamma must be a finite number above 0"),
+    (with_hyper(gamma0=np.inf), "gamma0 must be a finite number above 0"),
+    (with_hyper(alpha=np.nan), "alpha must be a finite number above 0"),
+]
+
+
+@pytest.mark.parametrize(("state", "sentence"), BROKEN_HYPER)
+def test_concentrations_that_are_none(state, sentence):
+    with pytest.raises(ValueError, match=f"state is not valid.*{sentence}"):
+        check_state(state)
+
 
 @pytest.mark.parametrize(("state", "sentence"), BROKEN, ids=[sentence for _, sentence in BROKEN])
 def test_a_broken_invariant_is_named(state, sentence):
@@ -464,7 +483,7 @@ def test_every_invariant_has_a_broken_state():
     sentences = {text.removeprefix("{name} ") for text in strings if " " in text}
     assert len(sentences) >= 15
     for sentence in sentences:
-        assert any(broken.endswith(sentence) for _, broken in BROKEN), sentence
+        assert any(broken.endswith(sentence) for _, broken in BROKEN + BROKEN_HYPER), sentence
 
 
 def test_annotations_can_be_resolved():

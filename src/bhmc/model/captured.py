@@ -46,10 +46,9 @@ def of_hyper(values: Any, asked: Hyper) -> Invariants:
     yield isinstance(values, Mapping) and set(values) == set(Hyper._fields), "it lacks a number"
     for name in CONCENTRATIONS:
         yield is_positive(values[name]), f"{name} must be a finite number above 0"
-        yield (
-            1 / _LARGEST <= values[name] <= _LARGEST,
-            f"{name} is beyond all that a chain can hold",
-        )
+        within_reach = 1 / _LARGEST <= values[name] <= _LARGEST
+        as_given = values[name] == asked.concentrations[name]
+        yield as_given or within_reach, f"{name} is beyond all that a chain can hold"
     for name, prior in asked.priors.items():
         yield prior.log_density(values[name]) > -np.inf, f"the prior of {name} excludes its number"
     n_components = values["n_components"]

@@ -10,6 +10,7 @@ from bhmc.model.captured import Invariants, check, is_array, of_hyper, of_rows, 
 from bhmc.model.hdp.workspace import BLOCK, DEPTH, FREE_COLUMNS, FREE_SLOTS, NONE, WIDTH
 from bhmc.model.state import Hyper
 from bhmc.rows.local import LocalRows
+from bhmc.rows.tiles import tile_height
 
 _BY_SLOT = ("parent", "first_child", "next_sibling", "level", "n_under", "free")
 
@@ -145,5 +146,17 @@ def _sums_hold(captured: Mapping[str, Any], family: Any) -> bool:
     """Whether sums are those of the rows, but for what subtraction has lost."""
     at, held = family.at(captured["shared"]), captured["workspace"]["held"] > 0
     sums = at.sums(captured["component"], len(held))
-    largest = np.abs(sums).max(axis=0)
-    return bool((np.abs(captured["sums"] - sums)[held] <= _TOLERANCE * largest).all())
+    lost = _TOLERANCE * _added_up(family)
+    return bool((np.abs(captured["sums"] - sums)[held] <= lost).all())
+
+
+def _added_up(family: Any) -> NDArray[np.float64]:
+    """Sums of the sizes of all statistics: the statistics themselves may cancel, as where columns
+    are centred.
+    """
+    height = tile_height(family.n_statistics)
+    tiles = (slice(i, i + height) for i in range(0, family.n_rows, height))
+    total = np.zeros(family.n_statistics)
+    for rows in tiles:
+        total += np.asarray(abs(family.statistics(rows)).sum(axis=0)).ravel()
+    return total

@@ -1,5 +1,8 @@
 """Extreme numbers: answers are right, or there is one sentence that says why there are none."""
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
@@ -21,8 +24,12 @@ TRUE = np.repeat(np.arange(3), N)
 
 
 def fitted(X, transition, **settings):
-    """A short fit, all of whose answers must be finite and probabilities."""
-    model = BHMC(**SETTINGS, transition=transition, **settings).fit(X)
+    """A short fit, all of whose answers must be finite and probabilities; its chain may resume."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings |= {"transition": transition, "checkpoint": Path(folder) / "chain"}
+        model = BHMC(**SETTINGS, **settings).fit(X)
+        more = BHMC(**{**SETTINGS, "n_draws": 11}, **settings).fit(X)
+    np.testing.assert_array_equal(more.draws_.log_joint[:, :10], model.draws_.log_joint)
     found = model.predict_proba(X)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     assert np.isfinite(model.score_samples(X)).all()

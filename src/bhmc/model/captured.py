@@ -10,8 +10,9 @@ from bhmc.model.state import CONCENTRATIONS, Hyper, is_positive
 
 Invariants = Iterator[tuple[bool, str]]
 
-# Squares of larger numbers are near the end of doubles, and kernels would look for draws for ever.
-_LARGEST = 1e100
+# Data are within 1e150, and variances within its square. Squares of larger numbers are not finite,
+# and kernels would look for draws for ever.
+_LARGEST, _LARGEST_SHARED = 1e150, 1e300
 
 _WRONG_KINDS = (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError)
 
@@ -66,7 +67,8 @@ def of_shared(shared: Any, family: Any) -> Invariants:
     family : ConjugateFamily
         Bound to the data.
     """
-    yield is_array(shared, "f", (family.n_shared,)), "its shared numbers are of another family"
+    right = is_array(shared, "f", (family.n_shared,), _LARGEST_SHARED)
+    yield right, "its shared numbers are of another family"
     at = family.at(np.array(shared, dtype=np.float64))
     log_prior = np.asarray(at.log_prior_shared())
     yield not np.isnan(log_prior).any(), "its shared numbers are none of the family's"
@@ -90,7 +92,7 @@ def of_rows(component: Any, rows: Any, n_columns: int, first: int = 0) -> Invari
     yield within(component, first, n_columns), "a row is nowhere"
 
 
-def is_array(array: Any, kinds: str, shape: tuple[int, ...]) -> bool:
+def is_array(array: Any, kinds: str, shape: tuple[int, ...], largest: float = _LARGEST) -> bool:
     """Whether it is an array of this kind of type and this shape; of floats, none too large.
 
     Parameters
@@ -101,10 +103,12 @@ def is_array(array: Any, kinds: str, shape: tuple[int, ...]) -> bool:
         Letters of NumPy's kinds.
     shape : tuple of int
         What it must be.
+    largest : float, default=1e150
+        No float may be larger in size.
     """
     if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds or array.shape != shape:
         return False
-    return array.dtype.kind != "f" or bool((np.abs(array) <= _LARGEST).all())  # NaN is not
+    return array.dtype.kind != "f" or bool((np.abs(array) <= largest).all())  # NaN is not
 
 
 def within(numbers: NDArray, least: int, beyond: int) -> bool:

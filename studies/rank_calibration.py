@@ -7,7 +7,7 @@ number that does not depend on labels the truth's rank among the draws is noted:
 ranks are uniform if the prior, the likelihood, the sampler and the length of the warm-up are right
 (Talts, Betancourt, Simpson, Vehtari and Gelman 2018). Ties are broken at random. A chi-squared test
 over ten bins judges each number; the least probability that passes is that of the exact tests, so
-that all numbers together fail by chance in less than one run of a thousand.
+that some 330 numbers of 13 models fail together by chance in about two runs of a thousand.
 """
 
 import argparse

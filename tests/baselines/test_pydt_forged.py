@@ -26,18 +26,19 @@ def test_a_whole_capture_is_taken(captured):
     resume(captured).sweep()
 
 
-@pytest.mark.parametrize("value", [10**6, -7, np.nan, np.inf, 0])
-@pytest.mark.parametrize(
-    "name", ["parent", "first", "after", "before", "n_kids", "size", "clock", "rates", "counts"]
-)
+WHOLE = ("parent", "first", "after", "before", "n_kids", "size", "counts")
+FORGED = [
+    *((name, value) for name in (*WHOLE, "clock", "rates") for value in (10**6, -7, 0)),
+    *((name, value) for name in ("clock", "rates") for value in (np.nan, np.inf)),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), FORGED)
 def test_forged_numbers(name, value, captured):
     forged = copy.deepcopy(captured)
     array = forged["work"][name]
-    if array.dtype.kind == "i" and not np.isfinite(value):
-        pytest.skip("no whole number")
     at = int(np.flatnonzero(forged["work"]["n_kids"])[0]) if len(array) > 5 else 0
-    if array[at] == value:
-        pytest.skip("it is that number")
+    assert array[at] != value
     array[at] = value
     if name == "rates" and value == 0:  # an alpha of 0 is one
         array[3] = 0

@@ -98,7 +98,7 @@ def test_a_table_that_changed_or_is_gone(table, copy, tmp_path, capsys):
     capsys.readouterr()
     moved.write_text(moved.read_text().replace("red", "RED"))
     line = refused(capsys, "rerun", copy, moved)
-    assert f"{moved} is not the table that the run in {copy} was fitted to (its SHA-256" in line
+    assert f"{moved} is not the file that the run in {copy} was begun with (its SHA-256" in line
 
 
 def test_runs_that_cannot_be_repeated(copy, capsys):

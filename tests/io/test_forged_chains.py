@@ -1,16 +1,20 @@
 """No forged number of a checkpoint reaches a kernel: every part of a captured chain is checked."""
 
+import copy
 import re
 import shutil
 
 import numpy as np
 import pytest
+from studies.same_draws import data
 
 from bhmc import BHMC
 from bhmc._io.archive import read, write
 from bhmc.model.checks import check_state
+from bhmc.rows.local import LocalRows
 from tests.io import forging
 from tests.io.saving_values import small_state
+from tests.properties.cases import short_chain, transition_of
 
 # Parts where another number is as good: counters, and addresses that no kernel follows.
 FREE = {("workspace", "events"), ("passes",), ("learns",)}
@@ -233,3 +237,15 @@ def test_sums_that_cancel_are_no_forgery(transition, tmp_path):
     first = BHMC(n_draws=5, **settings).fit(X - X.mean(axis=0))
     more = BHMC(n_draws=8, **settings).fit(X - X.mean(axis=0))
     np.testing.assert_array_equal(more.draws_.log_joint[:, :5], first.draws_.log_joint)
+
+
+@pytest.mark.parametrize("family", ["shared", "gaussian-scalar", "bernoulli", "multinomial"])
+@pytest.mark.parametrize("by", [1e-3, -1e149, np.nan])
+def test_sums_that_are_not_those_of_the_rows(family, by):
+    X = data.rows_of(family)
+    captured = short_chain("hdp", family, X, seed=1, sweeps=2).capture()
+    rows, transition = LocalRows(data.FAMILIES[family].prepare(X)), transition_of("hdp")
+    transition.resume(copy.deepcopy(captured), rows, "gibbs", np.random.default_rng(0))
+    captured["sums"][captured["component"][3], 0] += by
+    with pytest.raises(ValueError, match=r"^the checkpoint is not valid: .*sums "):
+        transition.resume(captured, rows, "gibbs", np.random.default_rng(0))

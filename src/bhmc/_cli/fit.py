@@ -169,7 +169,8 @@ def _resumed(options) -> tuple[RunFolder, dict[str, Any], Table]:
             "--draws 300, or --draws auto to run on until the chains agree."
         )
     table = read_again(options, record, folder)
-    check_same_data(table, record, folder.path)
+    other = "name the right one, bhmc fit DATA --continue DIR, or begin another run"
+    check_same_data(table.path, record, folder.path, other)
     settings = settings_of(record)
     if options.draws is not None:
         settings["n_draws"] = _total_draws(options.draws, record)

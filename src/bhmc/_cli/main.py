@@ -12,7 +12,7 @@ from importlib import import_module
 from bhmc._cli.exit_codes import INTERRUPTED, OK, REFUSED, UNEXPECTED, UNWRITTEN
 from bhmc._cli.output import mute_stdout
 from bhmc._cli.parser import build_parser
-from bhmc._validation.errors import RefusedError, UnwrittenError, reason_of
+from bhmc._validation.errors import NO_ROOM, RefusedError, UnwrittenError, reason_of
 
 # Where each command is; imported only when it is asked for.
 _COMMANDS = {
@@ -32,12 +32,9 @@ _COMMANDS = {
     "completion": "others",
 }
 
-# What the system says where a disk, a user's share of it or a file is full, or a disk is broken.
-_NO_ROOM = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG, errno.EIO)
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code: 0, 1, 2, 3 or 130, as `bhmc --help` says."""
+    """Run a command and return its exit code, one of `exit_codes`, as `bhmc --help` says."""
     try:
         return _main(arguments)
     except KeyboardInterrupt:  # before a command has begun
@@ -90,7 +87,7 @@ def _refusal_of_the_system(error: OSError) -> str:
     """Which file it is about, and why it was refused."""
     if error.filename is not None:
         return f"the system refused {error.filename}: {reason_of(error)}"
-    if error.errno in _NO_ROOM:
+    if error.errno in (*NO_ROOM, errno.EIO):  # full, or broken
         mute_stdout()  # Python would try once more to write what was not written
         return f"standard output cannot be written: {reason_of(error)}"
     return f"the system refused something: {reason_of(error)}"

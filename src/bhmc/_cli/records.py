@@ -76,12 +76,24 @@ def digest_of(path: Path) -> str:
         raise RefusedError(f"{path} cannot be read: {reason_of(error)}.") from None
 
 
-def check_same_data(table: Table, record: dict[str, Any], folder: Path) -> None:
-    """Refuse to go on with other data than the run was begun with."""
-    if digest_of(table.path) != record["data"]["sha256"]:
+def check_same_data(path: Path, record: dict[str, Any], folder: Path, remedy: str) -> None:
+    """Refuse other data than the run was begun with.
+
+    Parameters
+    ----------
+    path : Path
+        The data now.
+    record : dict
+        run.json of the run.
+    folder : Path
+        Where it is.
+    remedy : str
+        What to do instead.
+    """
+    if digest_of(path) != record["data"]["sha256"]:
         raise RefusedError(
-            f"{table.path} is not the file that the run in {folder} was begun with (its SHA-256 "
-            "differs): name the right one, bhmc fit DATA --continue DIR, or begin another run."
+            f"{path} is not the file that the run in {folder} was begun with (its SHA-256 "
+            f"differs): {remedy}."
         )
 
 

@@ -14,7 +14,7 @@ from bhmc._cli.exit_codes import DIFFERENT, INTERRUPTED, OK
 from bhmc._cli.fit import sample_into, settings_of, went_on
 from bhmc._cli.folder import TEXT, RunFolder, now, owner
 from bhmc._cli.output import counted, print_json, print_result, say
-from bhmc._cli.records import digest_of
+from bhmc._cli.records import check_same_data
 from bhmc._cli.show import load_run
 from bhmc._cli.tables import read_again
 from bhmc._io.versions import versions
@@ -68,11 +68,8 @@ def _check_data(folder: RunFolder, record: dict[str, Any], moved: str | None) ->
             f"the table of the run, {path}, is gone: say where it is now with bhmc rerun "
             f"{folder.path} DATA."
         )
-    if digest_of(path) != record["data"]["sha256"]:
-        raise RefusedError(
-            f"{path} is not the table that the run in {folder.path} was fitted to (its SHA-256 "
-            f"differs): name the table as it was, bhmc rerun {folder.path} DATA."
-        )
+    as_it_was = f"name the table as it was, bhmc rerun {folder.path} DATA"
+    check_same_data(path, record, folder.path, as_it_was)
 
 
 @contextmanager

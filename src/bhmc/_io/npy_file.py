@@ -4,7 +4,6 @@
 without room ends the whole process, so its room is asked for first.
 """
 
-import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -15,9 +14,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from bhmc._io.atomic_write import atomic_file
-
-# What the system says where there is none: the disk, a user's share of it or a file is full.
-_NO_ROOM = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG)
+from bhmc._validation.errors import NO_ROOM
 
 
 class _Writer(NamedTuple):
@@ -54,7 +51,7 @@ def _take_room(path: Path) -> None:
     try:
         os.posix_fallocate(descriptor, 0, os.fstat(descriptor).st_size)
     except OSError as error:
-        if error.errno in _NO_ROOM:
+        if error.errno in NO_ROOM:
             raise
     finally:
         os.close(descriptor)

@@ -1,10 +1,14 @@
 """What a user got wrong, as exceptions: an error about an entry carries place, value and need."""
 
+import errno
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Number
 from typing import Any
+
+# What the system says where there is none: the disk, a user's share of it or a file is full.
+NO_ROOM = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG)
 
 
 class RefusedError(Exception):

@@ -8,6 +8,9 @@ existing a below b: path(a) Gamma(g + n_a.) / Gamma(g + n_a. + t.)
                     * prod over k of Gamma(g beta_bk + n_ak + t_k) / Gamma(g beta_bk + n_ak),
 a new a below an existing node of a level up to l - 2: `branches.weigh_new`.
 
+In a tree of more than MOST_LEVELS levels, subtrees of so many levels move, on average: which ones
+is drawn at random, whatever the state.
+
 The move sees counts, never rows.
 """
 
